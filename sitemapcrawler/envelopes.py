@@ -112,7 +112,7 @@ class FreshBatch(NotedBatch):
     on empty, and they come again in another, `is_judged`. Behind the store it has findings alone: its records come
     again in a `FinalBatch`."""
 
-    __slots__ = ("file", "is_judged", "listed")
+    __slots__ = ("file", "is_judged")
 
     def __init__(
         self,
@@ -127,13 +127,11 @@ class FreshBatch(NotedBatch):
         """What rules are given of the file; None where nothing is judged."""
         self.is_judged = is_judged
         """True if the rules on what stands in the file, and those of robots.txt, have judged the records."""
-        self.listed: list[UrlRecord] | None = None
-        """All records of the batch, where some of them were held back for a sample; None where none may be."""
 
 
 class FinalBatch(NotedBatch):
-    """A batch of records in their final form, to be written: those that were held back, which are stored before, or
-    those that come out of the database."""
+    """A batch of records in their final form: those of a sample, to be stored again, or those that come out of the
+    database, to be written."""
 
     __slots__ = ("is_stored",)
 

@@ -1267,7 +1267,7 @@ class Share:
     """A share of URLs, by those that were asked."""
 
     population: int
-    """Distinct URLs that may be asked; estimated where a sample was drawn."""
+    """Distinct URLs that may be asked; estimated where a share of them was drawn."""
     checked: int
     """URLs that were asked."""
     bad: int

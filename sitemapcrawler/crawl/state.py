@@ -137,7 +137,7 @@ class Audit:
         is_judged &= job is not None and not job.finished
         beside = new_beside(crawler, params, policies, verdicts, status) if is_judged else None
         delivery = Delivery(crawler, stop, job)
-        backlog = None if status is None or status.holding else Backlog(delivery)
+        backlog = None if status is None or status.draws else Backlog(delivery)
         discovery = Discovery(sites, policies)
         walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog)
         return cls(

@@ -163,7 +163,7 @@ class Gauge:
     ) -> ProgressRow:
         """The state of the verification. `earlier`: URLs that earlier runs have listed; `urls`: estimate of all."""
         known = done + waiting + status.candidates
-        in_all = float(known) if status.holding else to_check(known, status.offered, earlier, urls)
+        in_all = float(known) if status.draws else to_check(known, status.offered, earlier, urls)
         total = "" if in_all is None else f" of {known:,}" if in_all == known else f" of about {rounded(in_all):,}"
         left = None if in_all is None else self._seconds_left(in_all - done, busiest)
         speed = per(self._pace.speed(CHECKED))

@@ -92,35 +92,29 @@ class Gatherer:
             with suppress(Exception):  # `gather` repeats the query and logs its error
                 self._known = languages(facts)
 
-    async def gather(
-        self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str], holding: bool
-    ) -> Report | None:
-        """Gather the report; None if the database failed.
-
-        `holding`: url records have a final form that is not committed yet. Other parameters as in `jobs.report.gather`.
-        """
+    async def gather(self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str]) -> Report | None:
+        """Gather the report; None if the database failed. Parameters as in `jobs.report.gather`."""
         made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
-        return await self.ask(made, holding)
+        return await self.ask(made)
 
-    async def ask(self, query: Query[T], holding: bool) -> T | None:
-        """Run a query on the database and on rows that are not committed; None if the database failed. `holding`: as in
-        `gather`."""
+    async def ask(self, query: Query[T]) -> T | None:
+        """Run a query on the database and on rows that are not committed; None if the database failed."""
         if self._writer.error is not None:
             return None
         self._crawler.signals.connect(self._hurry, signal=stopping)
         self._hurry()
         try:
-            return await self._writer.run(partial(self._with_rest, query, holding))
+            return await self._writer.run(partial(self._with_rest, query))
         finally:
             self._interrupter.end()
 
-    def _with_rest(self, query: Query[T], holding: bool) -> T:
+    def _with_rest(self, query: Query[T]) -> T:
         store = self._writer.store
         if store.get("state") != FINISHED and not self._is_late():
             try:
                 with store.trial() as connection, self._interrupter.interruptible(connection):
                     put_files(store, self._run, self._records.rest)
-                    self._records.last_rows.put(holding)
+                    self._records.last_rows.put()
                     self.mark(connection)
                     return query(connection)
             except (duckdb.Error, OSError):  # no room or time for uncommitted rows: report without them

@@ -51,7 +51,8 @@ from sitemapcrawler.jobs.index_status import IndexStatuses, Inspection
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
-from sitemapcrawler.jobs.protocols import Arguments, Crawl, Pipelines
+from sitemapcrawler.jobs.page_choice import SampleDraw, drawn
+from sitemapcrawler.jobs.protocols import Arguments, Crawl
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
     Asked,
@@ -155,8 +156,6 @@ class Job:
         """Share of them by segment."""
         self.robots_changes: list[RobotsChange] = []
         """What has changed in each robots.txt since the baseline."""
-        self.holding = False
-        """True if url records are held back until everything is read."""
         self._crawler = crawler
         self._earlier_runs = opened.earlier
         self._stop = Stop.of(crawler)
@@ -182,9 +181,8 @@ class Job:
         """True if earlier runs of the job exist."""
         return self.run > 1
 
-    async def begin(self, crawl: Crawl, pipelines: Pipelines) -> None:
-        """Start the run, and restore the crawl's state from earlier runs. `pipelines`: are sent url records of earlier
-        runs whose final form was unknown."""
+    async def begin(self, crawl: Crawl) -> None:
+        """Start the run, and restore the crawl's state from earlier runs."""
         if self.finished:
             self.store.set(pid=os.getpid())
             if not history.has(self._earlier_runs, summary := self.summary()):  # killed before it was added
@@ -195,8 +193,6 @@ class Job:
                 self.folder,
             )
             return
-        status = crawl.status
-        self.holding = status is not None and status.holding
         if self.folder is not None:
             self._crawler.signals.connect(self.records.policy, signal=fetched)
         asked = crawl.params.asks_for()
@@ -204,14 +200,9 @@ class Job:
         if self.resumed:
             done = counted(len(self.done), "file is", "files are")
             logger.info("resuming the job in %s: %s done", self.folder, done)
-            restore(self.store, crawl, self.holding)
-        if self.comparison is not None or (self.resumed and self.holding):
+            restore(self.store, crawl)
+        if self.comparison is not None:
             await self._get_resources()
-        if self.resumed and status is not None and self.holding:
-            async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
-                again = FinalBatch(batch.sitemap, batch.urls)
-                status.hold_again(again)
-                await pipelines.send(again)
 
     def children(self, sitemap: str) -> list[tuple[str, str | None]]:
         """(URL, lastmod) of the children of an index that an earlier run has read."""
@@ -308,6 +299,11 @@ class Job:
         await self._writer.flush()
         return await self._writer.run(partial(work, part))
 
+    async def draw(self, count: int, segments: Sequence[Segment], number: Callable[[str], int]) -> SampleDraw | None:
+        """Draw a sample when everything is committed; None if the database failed. Parameters as in `drawn`."""
+        await self._get_resources(sparing=True)
+        return await self.follow(partial(drawn, count=count, segments=segments, number=number), self.store)
+
     async def gathered(self, kind: type[Gathered]) -> AsyncIterator[RecordBatch]:
         """Yield all records of a type: pages, what crawlers get for them, what scripts make of them, or the differences
         from the baseline; those of earlier runs included."""
@@ -339,8 +335,7 @@ class Job:
             self.records.last_rows.put_robots()
         with self.store.analysis() as cursor:
             rows = rows_of(cursor, self.store.give_more_memory)
-            if self.holding:
-                with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
+            with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links, since)
             with self._interrupter.interruptible(cursor):
                 facts.link_files = crawl.link_files
@@ -369,7 +364,7 @@ class Job:
             return None
         await self._get_resources()
         agents = [agent.name for agent in crawl.params.judged_agents]
-        report = await self._gatherer.gather(summary, agents, names, self.holding)
+        report = await self._gatherer.gather(summary, agents, names)
         if report is not None:
             report.arguments = {name: text for name, text in crawl.params.as_dict().items() if name != "report"}
             report.judged = len(crawl.judge.selected)
@@ -430,7 +425,7 @@ class Job:
 
     def _finish(self, judge: Judge, summary: SummaryRecord, unlisted: Mapping[str, int]) -> None:
         with self.store.transaction() as connection:
-            self.records.last_rows.put(self.holding)
+            self.records.last_rows.put()
             baseline = None if self.comparison is None else self.comparison.baseline
             since = None if baseline is None else baseline.started
             found = (
@@ -541,7 +536,7 @@ class Job:
         await self._get_resources()
         if self._segments:
             await self._writer.run(self._set_segments)
-        await self._gatherer.ask(sum_up, self.holding)
+        await self._gatherer.ask(sum_up)
         if self.folder is not None and self._writer.error is None:
             logger.info("stopped before the end; run the same command with JOBDIR=%s to resume", self.folder)
 
@@ -554,7 +549,7 @@ class Job:
 
     @property
     def _asked(self) -> Asked:
-        return Asked(self.run, self.finished, self.holding, self._only_changes, self._listing is not None)
+        return Asked(self.run, self.finished, self._only_changes, self._listing is not None)
 
     @property
     def _has_earlier_rows(self) -> bool:
@@ -582,22 +577,20 @@ class Job:
         return self._in_time(self._writer.each(self._url_batches))
 
     def _url_batches(self) -> Iterator[FinalBatch]:
-        are_spooled = self.holding and self.store.get("state") != FINISHED
-        if not are_spooled:
-            yield from self._final_batches()
-        else:
-            yield from url_batches(self.store, self._asked.earlier_urls)
-            yield from spooled_batches(self.records.last_rows.urls, self._only_changes)
-            return
+        yield from self._final_batches()
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
 
     def _final_batches(self) -> Iterator[FinalBatch]:
         """Yield the url records in the database."""
-        batches = url_batches(self.store, self._asked.urls)
-        if not self._shows_returns or self.store.get("state") != FINISHED or self._stop.early:
-            yield from batches
+        is_finished = self.store.get("state") == FINISHED
+        if not self._shows_returns or not is_finished or self._stop.early:
+            cursor = self.store.cursor()
+            if not is_finished:
+                with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
+            yield from url_batches(self.store, self._asked.urls, cursor)
             return
+        batches = url_batches(self.store, self._asked.urls)
         with self.store.analysis() as cursor:
             site = SiteFacts(rows_of(cursor, self.store.give_more_memory))
             yield from with_returns(batches, returned(site, self._asked.urls) if site.has("alternates") else iter(()))

@@ -6,7 +6,7 @@ page enter the database in the transaction of its reply, so a killed crawl neith
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -110,10 +110,19 @@ def _moved(url: str, step: Step) -> str | None:
 ONCE = "rowid IN (SELECT min(rowid) FROM linking GROUP BY page, part)"
 """SQL that is true for each row of `linking` but repeated ones: a page is requested again if the memo was lost."""
 NUMBERED = """
-    INSERT INTO link_listed SELECT split_part(line, ' ', 1)::UBIGINT, split_part(line, ' ', 2)::BIGINT
+    INSERT INTO {table} SELECT split_part(line, ' ', 1)::UBIGINT, split_part(line, ' ', 2)::BIGINT
     FROM (SELECT unnest(string_split(?, chr(10))) AS line)"""
 """SQL: numbers of pages with their entries. DuckDB takes a long text faster than lists."""
-LISTED = f"SELECT rowid, loc FROM urls WHERE {CURRENT}"
+
+
+def number_pages(store: Store, table: str, condition: str, number: Callable[[str], int]) -> None:
+    """Number the pages of the entries that meet an SQL condition: a temporary table of `page` and `entry`, a row."""
+    store.execute(f"CREATE OR REPLACE TEMP TABLE {table} (page UBIGINT, entry BIGINT)")
+    [(end,)] = store.execute("SELECT coalesce(max(rowid) + 1, 0) FROM urls")
+    for first in range(0, end, AT_ONCE):
+        here = f"rowid BETWEEN {first} AND {first + AT_ONCE - 1}"
+        if rows := store.execute(f"SELECT rowid, loc FROM urls WHERE {condition} AND {here} ORDER BY rowid"):
+            store.execute(NUMBERED.format(table=table), ["\n".join(f"{number(url)} {entry}" for entry, url in rows)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +215,7 @@ class Links:
 
     def number_listed(self) -> None:
         """Number the listed pages: temporary table `link_listed`."""
-        execute = self._store.execute
-        execute("CREATE OR REPLACE TEMP TABLE link_listed (page UBIGINT, entry BIGINT)")
-        [(end,)] = execute("SELECT coalesce(max(rowid) + 1, 0) FROM urls")
-        for first in range(0, end, AT_ONCE):
-            if rows := execute(f"{LISTED} AND rowid BETWEEN {first} AND {first + AT_ONCE - 1} ORDER BY rowid"):
-                execute(NUMBERED, ["\n".join(f"{number_of(url)} {entry}" for entry, url in rows)])
+        number_pages(self._store, "link_listed", CURRENT, number_of)
 
     def deeper(self) -> bool:
         """Go one click further. Returns False if no more pages can be reached."""

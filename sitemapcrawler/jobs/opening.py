@@ -28,8 +28,9 @@ from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
 """End of the name of a database that `fresh` replaces, until the new one can be used."""
-NEEDING = ("baseline", "links", "compare", "fetch_as", "render", "segments", "policy")
-"""Arguments that need a database."""
+SAMPLE = "sample"
+NEEDING = ("baseline", "links", "compare", "fetch_as", "render", "segments", "policy", SAMPLE)
+"""Arguments that need a database; of samples, those of a fixed size."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""
 
@@ -54,6 +55,8 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     fresh = params.fresh or (finished is not None and not finished.get("urls"))
     goes_on = finished is not None and not fresh
     given = params.as_dict()
+    if given.get(SAMPLE, "").endswith("%"):  # drawn while files are read
+        del given[SAMPLE]
     for name in NEEDING:
         if name in given and not stores and not goes_on:
             raise ValueError(f"argument {name}={given[name]!r}: needs a database; accepted: SITEMAP_STORE=True")

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.envelopes import FileTally, FinalBatch
+from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.policy import Limit
 from sitemapcrawler.replies.chase import Step
@@ -78,9 +78,6 @@ class ReplyCounts(Protocol):
     counts: Counter[str]
     indexability: Counter[str]
 
-    @property
-    def holding(self) -> bool: ...
-    def hold_again(self, batch: FinalBatch) -> None: ...
     def remember(self, method: str, key: str, step: Step) -> None: ...
     def count(self, url: str, bad: bool | None, indexable: bool | None) -> None: ...
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -15,6 +14,7 @@ import msgspec
 from sitemapcrawler.envelopes import (
     FileResult,
     FileTally,
+    FinalBatch,
     FreshBatch,
     NotedBatch,
     SitemapEnd,
@@ -25,6 +25,7 @@ from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
 from sitemapcrawler.jobs.listing import FirstFindings
+from sitemapcrawler.jobs.rewriting import NewValues, rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
@@ -32,13 +33,14 @@ from sitemapcrawler.jobs.store.schema import HELD, TYPE, WHOLE_SITE, tables
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
+from sitemapcrawler.rules.facts.site import numbered
+from sitemapcrawler.rules.facts.sites import UNCHANGED
 from sitemapcrawler.rules.registry import RULES, Per
 
-PLACE = b"place"
-"""Key of a final row's position in its file."""
-_PLACE = re.compile(rb',"%b":[0-9]+}\n$' % PLACE)
-"""That key and its value, at the end of a row."""
+FINAL = (
+    "reply", "target", "indexable", "indexability", "usage", "issues", "change", "changed_fields", "what_changed",
+)  # fmt: skip
+"""Columns of url records that are final when the URL is verified."""
 
 
 def marked(lines: bytes, column: str) -> bytes:
@@ -47,7 +49,7 @@ def marked(lines: bytes, column: str) -> bytes:
 
 
 class LastRows:
-    """Records about the whole crawl, and url records in their final form, until they are inserted."""
+    """Records about the whole crawl, and url records of a sample in their final form, until they are inserted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -67,15 +69,8 @@ class LastRows:
         """Add the final form of url records that were written before. `lines`: their JSON; `findings`: the JSON of
         `count` new findings. Raises OSError if the disk is full."""
         placed = zip(lines.splitlines(), notes, strict=True)
-        self._urls.write(
-            b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, note.place) for line, note in placed), len(notes)
-        )
+        self._urls.write(b"".join(b'%b,"number":%d}\n' % (line[:-1], note.number) for line, note in placed), len(notes))
         self._tables["findings"].write(findings, count)
-
-    @property
-    def urls(self) -> Iterator[str]:
-        """The url records in their final form, as JSON. Raises OSError."""
-        return (_PLACE.sub(b"}", line).decode() for line in self._urls.lines())
 
     def put_robots(self) -> None:
         """Insert the robots.txt records, in the writing thread and a transaction of the caller. Replaces those of an
@@ -86,25 +81,32 @@ class LastRows:
     def show_urls(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Show url records in their final form to one cursor, in a temporary table that hides `main.urls`, which a
         resumed run needs unchanged. Raises duckdb.Error, OSError."""
-        cursor.execute(f"CREATE OR REPLACE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
-        self._insert_urls(cursor.execute, "temp")
+        if self._urls.rows:
+            columns = self._verified(cursor.execute).replacing
+            cursor.execute(
+                f"CREATE OR REPLACE TEMP TABLE urls AS SELECT u.* REPLACE ({columns}) FROM main.urls u "
+                "LEFT JOIN temp.verified ON verified.row = u.rowid ORDER BY u.rowid"
+            )
 
-    def put(self, holding: bool) -> None:
-        """Insert all records, in the writing thread and a transaction of the caller. `holding`: url records have a
-        final form. Raises duckdb.Error, OSError."""
+    def put(self) -> None:
+        """Insert all records, in the writing thread and a transaction of the caller. Raises duckdb.Error, OSError."""
         self.put_robots()
         self._store.insert("findings", [self._tables["findings"]])
-        if holding:
-            self._store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
-            self._insert_urls(self._store.execute, "main")
-
-    def _insert_urls(self, execute: Callable[[str, Sequence[object]], object], schema: str) -> None:
-        """Insert url records into the table of a schema, file by file, in the order of the file."""
         if self._urls.rows:
-            name = PLACE.decode()
-            source = reading({**tables()["urls"], name: "BIGINT"}, self._urls.longest)
-            ordered = f"SELECT * EXCLUDE ({name}) FROM {source} ORDER BY sitemap, {name}"
-            execute(f"INSERT INTO {schema}.urls BY NAME {ordered}", [[str(self._urls.flush())]])
+            rewrite(self._store, [self._verified(self._store.execute)])
+
+    def _verified(self, execute: Callable[[str, Sequence[object]], object]) -> NewValues:
+        """The final form of url records, in a temporary table of one connection."""
+        types = tables()["urls"]
+        source = reading({name: types[name] for name in ("sitemap", *FINAL)} | {"number": "BIGINT"}, self._urls.longest)
+        execute(f"CREATE OR REPLACE TEMP TABLE verified_numbers AS FROM {source}", [[str(self._urls.flush())]])
+        execute(
+            "CREATE OR REPLACE TEMP TABLE verified AS SELECT row, v.* EXCLUDE (number) FROM temp.verified_numbers v "
+            f"JOIN ({numbered('SELECT sitemap FROM temp.verified_numbers')}) USING (sitemap, number)",
+            [],
+        )
+        columns = {name: f"CASE WHEN verified.row IS NULL THEN u.{name} ELSE verified.{name} END" for name in FINAL}
+        return NewValues("verified", columns)
 
     def discard(self) -> None:
         """Drop the records."""
@@ -145,29 +147,20 @@ class Recorder:
 
     async def fresh(self, batch: FreshBatch) -> None:
         """Add url records that were read, and withhold them from the feeds, which write them when they are final."""
-        if batch.listed is None and not batch.urls:  # they come when they are verified
-            pass
-        elif batch.listed is None:
+        if batch.urls:  # else they come when they are verified
             await self._judge(batch.urls)
             self._keep(batch.sitemap, self._json.lines(batch.urls), len(batch.urls), batch.notes.of(batch.urls))
             self._withhold(batch)
-        else:
-            notes = batch.notes.of(batch.listed)
-            self._keep(batch.sitemap, self._json.lines(batch.listed), len(batch.listed), notes)
-            for record in batch.listed:
-                note = batch.notes.on(record)
-                note.stored = len(note.findings)
-            await self.final(batch)
 
-    async def final(self, batch: NotedBatch) -> None:
-        """Add the final form of url records that were held back, or might have been."""
+    async def final(self, batch: FinalBatch) -> None:
+        """Add the final form of url records that were added before, with their new findings."""
+        self.withheld -= sum(not self._only_changes or record.change != UNCHANGED for record in batch.urls)
         await self._judge(batch.urls)
-        lines = self._json.lines(batch.urls) if batch.urls else b""
         notes = [batch.notes.on(record) for record in batch.urls]
-        new = [finding for note in notes for finding in note.findings[note.stored :]]
+        new = batch.notes.findings(batch.urls)
         found, held = self._lines(new)
         with self._writer.guarded():
-            self.last_rows.settle(notes, lines, found, len(new))
+            self.last_rows.settle(notes, self._json.lines(batch.urls), found, len(new))
         remove(notes, held)
         self._withhold(batch)
 

@@ -23,6 +23,7 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import read_tally
 from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched
 from sitemapcrawler.jobs.store.schema import HELD, RECORDS
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
@@ -33,8 +34,8 @@ PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
 _step = msgspec.json.Decoder(Step).decode
 
 
-def restore(store: Store, crawl: Crawl, holding: bool) -> None:
-    """Restore the state of a crawl. `holding`: url records are counted later, when they are held back again."""
+def restore(store: Store, crawl: Crawl) -> None:
+    """Restore the state of a crawl."""
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # this run determines them again
     store.execute(f"DELETE FROM {CARRIED}")
     for (text,) in store.execute("SELECT tally FROM files"):
@@ -45,8 +46,7 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
     restore_verdicts(store, crawl.verdicts)
     if crawl.status is not None:
         restore_replies(store, crawl.status)
-        if not holding:
-            restore_counts(store, crawl.status)
+        restore_counts(store, crawl.status)
 
 
 def restore_policies(store: Store, policies: Policies) -> None:
@@ -155,8 +155,6 @@ class Asked:
     """Current run, which has sent its own records."""
     finished: bool
     """True if an earlier run finished the job, so that this one sends all records."""
-    holding: bool
-    """True if this run has held the url records of earlier runs back again."""
     only_changes: bool
     """True if entries that are unchanged since the baseline are left out."""
     lists_all: bool = False
@@ -175,7 +173,7 @@ class Asked:
     @property
     def earlier_urls(self) -> str:
         """SQL condition for the url records to read back that this run has not stored."""
-        return self._unless_unchanged("FALSE" if self.holding and not self.finished else self.earlier)
+        return self._unless_unchanged(self.earlier)
 
     def _unless_unchanged(self, condition: str) -> str:
         wanted = f"({condition} OR change = '{REMOVED}')"
@@ -206,9 +204,9 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
                 yield record
 
 
-def url_batches(store: Store, condition: str) -> Iterator[FinalBatch]:
-    """Yield the url records that meet an SQL condition, file by file."""
-    for rows in store.tagged_lines("urls", "sitemap", condition):
+def url_batches(store: Store, condition: str, cursor: duckdb.DuckDBPyConnection | None = None) -> Iterator[FinalBatch]:
+    """Yield the url records that meet an SQL condition, file by file. `cursor`: as in `Store.tagged_lines`."""
+    for rows in store.tagged_lines("urls", "sitemap", condition, cursor):
         if rows[0][0] == rows[-1][0]:  # rows of one file are adjacent
             yield FinalBatch.of_rows(rows[0][0], [line for _, line in rows])
             continue

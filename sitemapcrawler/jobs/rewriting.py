@@ -21,6 +21,11 @@ class NewValues:
     """The new values as SQL, by column, with `u` for the old row and the name of the table for its own, whose columns
     are null where it has none."""
 
+    @property
+    def replacing(self) -> str:
+        """SQL for the new columns."""
+        return ", ".join(f"{sql} AS {column}" for column, sql in self.columns.items())
+
 
 def rewrite(store: Store, found: Collection[NewValues]) -> None:
     """Write the rows of all files that have new values again, within a transaction of the caller, and drop the tables
@@ -32,7 +37,7 @@ def rewrite(store: Store, found: Collection[NewValues]) -> None:
     files = " UNION ".join(f"SELECT sitemap FROM temp.{table}" for table in tables)
     run(f"CREATE OR REPLACE TEMP TABLE rewritten AS {files}")
     of_files = "sitemap IN (FROM temp.rewritten)"
-    columns = ", ".join(f"{sql} AS {column}" for values in found for column, sql in values.columns.items())
+    columns = ", ".join(values.replacing for values in found)
     parts = run(f"SELECT DISTINCT rowid // {ROWS_AT_ONCE} AS part FROM urls WHERE {of_files} ORDER BY part")
     [(last,)] = run("SELECT max(rowid) FROM urls")
     for (part,) in parts:  # numbers have gaps: those of rows that are not committed begin far above the others

@@ -18,8 +18,8 @@ class CrawlPipeline:
 
     - `FreshBatch`: url records as they were read, to be judged, verified and stored; those that have waited for their
       turn to be verified are judged;
-    - `FinalBatch`: url records that were held back until they could be verified, to be stored in their final form;
-      those from the job's database are stored;
+    - `FinalBatch`: url records of a sample, to be stored again in their final form; those from the job's database are
+      stored;
     - `SitemapEnd`: the end of a file, to be judged and stored.
 
     Everything else passes: records that come from the database, those that are stored before they are sent, and with

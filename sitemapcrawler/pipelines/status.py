@@ -14,6 +14,7 @@ from scrapy.exceptions import DontCloseSpider
 from sitemapcrawler.download.private import look_again
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.index_status import Inspection
+from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -34,7 +35,8 @@ class StatusPipeline(CrawlPipeline):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._drawing: asyncio.Future[None] | None = None
+        self._finishing: asyncio.Future[None] | None = None
+        self._draws = False
         self._follower: Follower | None = None
         self._asker_as: AskerAs | None = None
         self._renderer: Renderer | None = None
@@ -51,6 +53,7 @@ class StatusPipeline(CrawlPipeline):
         self._status, job, params = audit.status, audit.job, audit.params
         if job is None or job.finished:
             return
+        self._draws = audit.status is not None and audit.status.draws
         if audit.status is not None and (params.links != "no" or params.compare):
             self._follower = Follower(audit.status.verifier, job, audit.stop, params)
         if params.fetch_as:
@@ -62,8 +65,8 @@ class StatusPipeline(CrawlPipeline):
             self._inspector = Inspector(self._crawler, job, params)
 
     async def process_item(self, item: object) -> object:
-        """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
-        that may be in a sample are held back until `idle`."""
+        """Attach replies to url records. Those of a file that waits for its turn come again in another batch, and those
+        of a sample when all is read."""
         match item:
             case FreshBatch(is_judged=False) if self._audit.backlog is not None and self._audit.backlog.put(item):
                 pass
@@ -91,31 +94,26 @@ class StatusPipeline(CrawlPipeline):
     def idle(self) -> None:
         """Verify the sample, request unlisted pages and pages as other crawlers, render pages, and ask Search Console,
         once all is read; raises DontCloseSpider until it is done."""
-        holds = self._status is not None and self._status.holds
         more = (self._follower, self._audit.beside, self._asker_as, self._renderer, self._inspector)
-        if self._drawing is None and (holds or any(part is not None for part in more)):
-            self._drawing = asyncio.ensure_future(self._finish())
-            self._drawing.add_done_callback(self._look_again)
-        if self._drawing is not None and not self._drawing.done():
+        if self._finishing is None and (self._draws or any(part is not None for part in more)):
+            self._finishing = asyncio.ensure_future(self._finish())
+            self._finishing.add_done_callback(self._look_again)
+        if self._finishing is not None and not self._finishing.done():
             raise DontCloseSpider
 
     def _look_again(self, _: asyncio.Future[None]) -> None:
         look_again(self._crawler.engine)
 
     async def close_spider(self) -> None:
-        """Release the records that still wait; after a stop, they are marked as unverified."""
-        if self._status is not None and self._drawing is None:
-            self._drawing = asyncio.ensure_future(self._draw(self._status))
-        if self._drawing is not None:
-            await self._drawing
-        if self._drawing is not None and self._status is not None:
+        """Wait for what follows when all is read; after a stop, it ends soon."""
+        if self._finishing is not None:
+            await self._finishing
+        if self._status is not None:
             self._status.close()
             if self._audit.backlog is not None:
                 self._audit.backlog.close()
 
     async def _finish(self) -> None:
-        if self._status is not None:
-            await self._draw(self._status)
         for failure, part in self._parts():
             try:
                 await part
@@ -125,6 +123,9 @@ class StatusPipeline(CrawlPipeline):
 
     def _parts(self) -> Iterator[tuple[str, Awaitable[None]]]:
         """What follows when all is read, in turn, each with what to say if it fails."""
+        status, job = self._status, self._audit.job
+        if self._draws and status is not None and job is not None:
+            yield "the sample could not be verified", self._draw(status, job)
         if self._follower is not None:
             yield "unlisted pages could not be requested", self._follower.run(self._audit.link_scope())
         if self._audit.beside is not None:
@@ -137,8 +138,8 @@ class StatusPipeline(CrawlPipeline):
         if self._inspector is not None:
             yield "Search Console could not be asked", self._inspector.run(self._audit.link_scope())
 
-    async def _draw(self, status: Status) -> None:
-        for batch, findings in await status.draw():
+    async def _draw(self, status: Status, job: Job) -> None:
+        async for batch, findings in status.draw(job):
             for start in range(0, len(batch), DRAWN_AT_ONCE):
                 some = batch.urls[start : start + DRAWN_AT_ONCE]
                 await self._audit.delivery.send(FinalBatch(batch.sitemap, some, batch.notes.remove(some)))

@@ -22,10 +22,8 @@ class Note:
     """Rules of the faults that the reader found in the entry."""
     findings: list[FindingRecord] = field(default_factory=list)
     """Findings on the entry, which feeds write after it."""
-    stored: int = 0
-    """How many of the findings are in the job's database."""
-    place: int = 0
-    """Which entry of its file it is, counted from 0, where entries are held back."""
+    number: int = 0
+    """Which entry of its file it is, counted from 1, for those of a sample."""
     source: str | None = None
     """The entry's text in the document, where the reader keeps it (`Document.keep_source`); None for an entry that
     could only be read after a repair, or that depends on elements around it."""

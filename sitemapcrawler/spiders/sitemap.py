@@ -110,7 +110,7 @@ class AuditSpider(Audited):
         job = self.audit.job
         try:
             if job is not None:
-                await job.begin(self.audit, self.audit.delivery)
+                await job.begin(self.audit)
             if job is None or not job.finished:
                 async for item in self.audit.walk.start():
                     for part in await self.audit.delivery.unpacked(item):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import chain
+from functools import partial
 from math import prod
 from typing import Protocol
 
-from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, UrlRecord
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.page_choice import SampleDraw
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.replies import Reason, ReplyKind
@@ -28,7 +30,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.segments import finder
 from sitemapcrawler.verification.asking import Asker, Verification
-from sitemapcrawler.verification.sampling import Holding, by_file
+from sitemapcrawler.verification.sampling import page_number
 from sitemapcrawler.verification.target_pages import Targets, modified
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier, by_origin
 
@@ -136,11 +138,9 @@ class Status:
         self.scope, self.admission = scope, admission
         self._targets, self._verdicts, self._homes = targets, verdicts, homes
         self.verifier, self._asker, self._judge = verifier, asker, judge
-        drawn = scope.sample.count if scope.sample is not None else None
-        self._holding = None if drawn is None else Holding(drawn, scope.seed)
+        self._size = (scope.sample.count if scope.sample is not None else None) or 0
         self._segment_of = finder(scope.segments) if scope.segments else lambda _: None
-        self._done = False
-        self._listed: Counter[str] = Counter()
+        self._sample: SampleDraw | None = None
         self.trusts = Trusts()
         """Trust in dates, by file and site."""
         self.home_links: set[str] = set()
@@ -159,8 +159,7 @@ class Status:
         """Records verified or being verified."""
 
     async def judge(self, batch: FreshBatch) -> None:
-        """Verify the URLs of a batch. With a sample of a fixed size, records are held back: then the batch keeps
-        what does not wait, and gets earlier records that have dropped out of the sample."""
+        """Verify the URLs of a batch. With a sample of a fixed size, they are left out until it is drawn."""
         records, file = batch.urls, batch.file
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
@@ -170,12 +169,16 @@ class Status:
         for one in records:
             if id(one) in refused:
                 self._leave(one, refused[id(one)], file)
-        if self._holding is None:
-            await self._ask(admitted, file, batch.notes)
+        if self.draws:
+            for one in admitted:
+                self._leave(one, Reason.SAMPLED_OUT, None)
         else:
-            batch.listed = records
-            self._number(batch)
-            self._hold(self._holding, admitted, batch)
+            await self._ask(admitted, file, batch.notes)
+
+    @property
+    def draws(self) -> bool:
+        """True if a sample of a fixed size is drawn once everything is read."""
+        return self._size > 0
 
     def remember(self, method: str, key: str, step: Step) -> None:
         """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
@@ -195,44 +198,6 @@ class Status:
             self._not_indexable[segment] += indexable is False
             self._unknown += indexable is None
 
-    @property
-    def holding(self) -> bool:
-        """True if records are held back until everything is read."""
-        return self._holding is not None
-
-    def hold_again(self, batch: FinalBatch) -> None:
-        """Hold back the records of a batch that an earlier run held; the batch keeps the final ones, as in `judge`."""
-        self._number(batch)
-        again = []
-        for record in batch.urls:
-            if record.reply is None or record.reply.reason == Reason.SAMPLED_OUT:
-                record.reply = None
-                again.append(record)
-            else:
-                self.counts[kind_of(record.reply)] += 1
-                self.indexability[record.indexability or ""] += 1
-                self._count(record, record.reply)
-        if self._holding is not None:
-            self._hold(self._holding, again, batch)
-
-    def _number(self, batch: NotedBatch) -> None:
-        """Number records within their files, and name their segments."""
-        for one in batch.urls:
-            one.segment = self._segment_of(one.loc)
-            batch.notes.on(one).place = self._listed[one.sitemap]
-            self._listed[one.sitemap] += 1
-
-    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: NotedBatch) -> None:
-        """Hold back a batch's records. It keeps those that do not wait in order, after earlier ones now released."""
-        released = holding.offer([batch.notes.on(one) for one in offered])
-        for note in released:
-            self._leave(note.record, Reason.SAMPLED_OUT, None)
-        own = set(map(id, batch.urls))
-        waiting = set(map(id, offered)) - {id(note.record) for note in released}
-        earlier = [note for note in released if id(note.record) not in own]
-        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) not in waiting)]
-        batch.notes.update(Notes.table(earlier))
-
     def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
         """Add the replies and the trust in dates to the record of a finished file."""
         record.replies = dict(file.replies)
@@ -242,14 +207,9 @@ class Status:
         self._asker.close()
 
     @property
-    def holds(self) -> bool:
-        """True while held records wait for the end of the crawl."""
-        return self.candidates > 0
-
-    @property
     def candidates(self) -> int:
-        """URLs currently in the sample, to be requested once everything is read."""
-        return len(self._holding) if self._holding is not None and not self._done else 0
+        """URLs that the sample will have as far as is known, to be requested once everything is read."""
+        return min(self._size, self.counts[Reason.SAMPLED_OUT]) if self._sample is None else 0
 
     @property
     def by_host(self) -> tuple[Counter[str], Counter[str]]:
@@ -261,31 +221,26 @@ class Status:
         """URLs verified so far by kind of reply, unchecked ones by reason; `counts` follows batch by batch."""
         return self.verifier.replies
 
-    async def draw(self) -> list[tuple[FinalBatch, list[FindingRecord]]]:
-        """Verify the sample. Returns its records file by file, in order, with the findings on each file."""
-        if self._holding is None or self._done:
-            return []
-        self._done = True
-        drawn, others = self._holding.draw(), self._holding.others()
-        for note in others:
-            self._leave(note.record, Reason.SAMPLED_OUT, None)
-        await self.verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
-        findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
-        settled = by_file([*chain.from_iterable(drawn.values()), *others])
-        return [
-            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings.get(url, []))
-            for url, notes in settled.items()
-        ]
+    async def draw(self, job: Job) -> AsyncIterator[tuple[FinalBatch, list[FindingRecord]]]:
+        """Draw the sample and verify it. Yields its records file by file, in order, with the findings on each file."""
+        number = partial(page_number, seed=self.scope.seed)
+        self._sample = sample = await job.draw(self._size, self.scope.segments, number)
+        if sample is not None:
+            await self.verifier.verify(note.record.loc for notes in sample.notes.values() for note in notes)
+            for url, notes in sample.notes.items():
+                findings = await self._settle(Drawn(url), notes, sample.offered[url])
+                yield FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings
 
-    async def _settle(self, file: Drawn, notes: list[Note]) -> list[FindingRecord]:
+    async def _settle(
+        self, file: Drawn, notes: Sequence[Note], offered: Mapping[str | None, int]
+    ) -> list[FindingRecord]:
         records = [note.record for note in notes]
+        self.counts -= Counter({Reason.SAMPLED_OUT: len(records)})
+        self.indexability -= Counter(record.indexability or "" for record in records)
         await self._ask(records, file, Notes.table(notes))
-        assert self._holding is not None
-        file.by_segment = {
-            segment: Counter({Reason.SAMPLED_OUT: number}) for segment, number in self._holding.listed[file.url].items()
-        }
+        file.by_segment = {segment: Counter({Reason.SAMPLED_OUT: number}) for segment, number in offered.items()}
         for record in records:
-            replies = file.by_segment[record.segment]
+            replies = file.by_segment[self._segment_of(record.loc)]
             replies[Reason.SAMPLED_OUT] -= 1
             replies.update([kind_of(record.reply)] if record.reply is not None else ())
         return self._judge.drawn(file)
@@ -316,8 +271,8 @@ class Status:
             pass  # after a stop, the verified URLs are no random sample, so nothing is estimated
         elif self.scope.sample is not None and self.scope.sample.share is not None:
             population = round(checked / self.scope.sample.share)
-        elif self._holding is not None:
-            population, weights = self._holding.population, self._holding.shares()
+        elif self._sample is not None:
+            population, weights = self._sample.population, self._sample.shares()
         strata = [Stratum(bad[name], number, weights.get(name, 0)) for name, number in self._checked.items()]
         return stratified(strata, population) if weights else estimate(bad.total(), checked, population)
 
@@ -334,7 +289,7 @@ class Status:
             file.replies[kind_of(reply)] += 1
 
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
-        outcomes = await self.verifier.verify((one.loc for one in records), again=self._done)
+        outcomes = await self.verifier.verify((one.loc for one in records), again=self._sample is not None)
         canonicals = await self._targets.verify(outcomes, file)
         stated: dict[int, tuple[Preference, ...]] = {}
         for one in records:
@@ -348,7 +303,7 @@ class Status:
                 one.usage = usage_recorded(stated[id(one)])
             if page is not None and page.sitemaps and is_home(page.url):
                 self.home_links.update(page.sitemaps)
-        if self._holding is None:  # a sample is requested when all sitemaps are read
+        if not self.draws:  # a sample is requested when all sitemaps are read
             self._search_homes(records)
         if file is not None:
             facts = (

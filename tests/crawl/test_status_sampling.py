@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from tests.constants import constants
-from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.crawling import Crawl, command, crawl
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Reply, SiteServer
 from tests.crawl.verified import PATIENT, counted
@@ -192,6 +192,16 @@ def test_sample_has_pages_of_each_segment_and_weighs_them(draws: Draws, tmp_path
         if one["rule"] == "status-sampled" and "/2.xml" in one["sitemap"]
     ]
     assert "did not answer 200: 3.2 % of 31" in told
+
+
+def test_number_needs_the_database_and_a_share_does_not(
+    draws: Draws, tmp_path: Path, refusal: Callable[..., str]
+) -> None:
+    settings = {**PATIENT, "SITEMAP_STORE": "False"}
+    words = command(settings=settings, domain="127.0.0.1:1", verify="head", sample="5")
+    assert "argument sample='5': needs a database; accepted: SITEMAP_STORE=True" in refusal(*words[3:])
+    done = crawl(tmp_path, settings=settings, sitemap=draws.index, verify="head", sample="50%")
+    assert (done.code, done.summary["replies"]) == (0, draws.draw("50%", "many at once").crawl.summary["replies"])
 
 
 def test_rows_of_a_stopped_sample_name_their_segments(draws: Draws, tmp_path: Path) -> None:

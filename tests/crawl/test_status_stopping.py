@@ -115,6 +115,22 @@ def test_running_requests_get_some_seconds(stuck: Stopped) -> None:
     assert sum(path in HANGING for path in stuck.site.paths) == 4
 
 
+def test_stop_before_the_sample_is_drawn_leaves_all_out_of_it(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {
+        "/1.xml": urlset(*map(site.url, PAGES)),
+        "/2.xml": stalled(),
+        "/index.xml": index("/1.xml", "/2.xml"),
+    }
+    running = start(tmp_path, settings=SHORT, sitemap=site.url("/index.xml"), verify="head", sample="150")
+    running.wait_until(lambda: "/2.xml" in site.paths)
+    running.process.send_signal(signal.SIGTERM)
+    done = running.finish()
+    assert (done.code, done.summary["partial"]) == (3, "shutdown")
+    assert {record["reply"].get("reason") for record in done.of_type("url")} <= {"sampled-out"}
+    assert done.summary["replies"] == counted(done.of_type("url"))
+    assert not set(site.paths).intersection(PAGES)
+
+
 @pytest.mark.parametrize(
     ("settings", "arguments"),
     [(SHORT | {"SITEMAP_ITEMS": "records"}, {"verify": "head"}), (SHORT, {"verify": "head", "sample": "150"})],

@@ -222,9 +222,12 @@ class Store:
         for rows in self._fetched(self.cursor(), query):
             yield [line for (line,) in rows]
 
-    def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
-        """Like `lines`, with the value of the column `tag` before each line."""
-        cursor = self.cursor()
+    def tagged_lines(
+        self, table: str, tag: str, condition: str, cursor: duckdb.DuckDBPyConnection | None = None
+    ) -> Iterator[list[tuple[str, str]]]:
+        """Like `lines`, with the value of the column `tag` before each line. `cursor`: reads them; by default a new
+        one."""
+        cursor = cursor or self.cursor()
         filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
         [[counts]] = self._fetched(cursor, filled)
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)

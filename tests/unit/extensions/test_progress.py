@@ -39,7 +39,7 @@ def slot(in_flight: int = 0, waiting: int = 0, delay: float = 0.5, age: float = 
 def status(checked: dict[str, int], waiting: dict[str, int], offered: int = 0, held: int = 0) -> Any:
     by_host = (Counter(checked), Counter(waiting))
     replies = Counter(ok=sum(checked.values()))
-    return SimpleNamespace(by_host=by_host, replies=replies, offered=offered, candidates=held, holding=held > 0)
+    return SimpleNamespace(by_host=by_host, replies=replies, offered=offered, candidates=held, draws=held > 0)
 
 
 def stop(reason: str | None) -> Stop:

@@ -168,7 +168,6 @@ class Crawl:
 
     async def report(
         self,
-        holding: bool = False,
         committed: bool = False,
         stop_after: float | None = None,
         facts: SiteFacts | None = None,
@@ -185,7 +184,7 @@ class Crawl:
                 self.store.set(state="finished")
             if stop_after is not None:
                 asyncio.get_running_loop().call_later(stop_after, self._stop)
-            return await made.gather(SummaryRecord(replies={"ok": 1}), ["GPTBot"], ["urls.jsonl"], holding)
+            return await made.gather(SummaryRecord(replies={"ok": 1}), ["GPTBot"], ["urls.jsonl"])
         finally:
             records.close()
 

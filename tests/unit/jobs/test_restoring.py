@@ -97,6 +97,6 @@ def test_rows_that_no_baseline_has_judged_are_changes(store: Store) -> None:
         store.insert_rows(
             "urls", [{"loc": name, "sitemap": SITEMAP, "change": change} for name, change in CHANGES.items()]
         )
-    asked = Asked(run=2, finished=False, holding=False, only_changes=True)
+    asked = Asked(run=2, finished=False, only_changes=True)
     for condition in (asked.urls, asked.earlier_urls):
         assert {one.loc for batch in url_batches(store, condition) for one in batch.urls} == {"a", "b", "d"}

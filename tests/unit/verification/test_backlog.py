@@ -54,7 +54,7 @@ def test_batches_come_back_as_they_were(pipelines: Pipelines) -> None:
     first, second = batch(A, "u1", "u2"), batch(A, "u3")
     element = Element("", "url", {}, 7)
     element.content.append("text")
-    note = Note(first.urls[1], element, ("a-fault",), [FindingRecord("rule", "error", "m")], 0, 1)
+    note = Note(first.urls[1], element, ("a-fault",), [FindingRecord("rule", "error", "m")], 1)
     first.notes = Notes.table([note])
     assert pipelines.backlog.put(first)
     assert pipelines.backlog.put(second)
@@ -65,7 +65,7 @@ def test_batches_come_back_as_they_were(pipelines: Pipelines) -> None:
     [kept] = one.notes.values()
     assert kept.record is one.urls[1]
     assert one.notes.on(one.urls[1]) is kept
-    assert (kept.faults, kept.findings, kept.place) == (("a-fault",), note.findings, 1)
+    assert (kept.faults, kept.findings, kept.number) == (("a-fault",), note.findings, 1)
     assert kept.element is not None
     assert (kept.element.name, kept.element.line, kept.element.text) == ("url", 7, "text")
 

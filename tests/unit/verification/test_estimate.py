@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from math import comb
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.jobs.page_choice import FEW
 from sitemapcrawler.rules.facts.replied import CONFIDENCE, Stratum, estimate, most, stratified
-from sitemapcrawler.verification.sampling import ShareDraw, Smallest
+from sitemapcrawler.verification.sampling import ShareDraw, page_number
 
 
 def chance(found: int, drawn: int, marked: int, population: int) -> Fraction:
@@ -72,12 +74,7 @@ def test_samples_by_share_hold_the_truth() -> None:
 
 
 def test_samples_by_number_hold_the_truth() -> None:
-    samples = []
-    for seed in range(150):
-        smallest: Smallest[None] = Smallest(80, seed)
-        for url in SITE:
-            smallest.offer(url, None)
-        samples.append([url for url, _ in smallest.chosen()])
+    samples = [sorted(SITE, key=partial(page_number, seed=seed))[:80] for seed in range(150)]
     assert all(held(samples, len(SITE), truth) >= 0.93 for truth in TRUTHS)
 
 
@@ -187,10 +184,9 @@ def test_interval_of_strata_holds_the_truth_in_95_of_100_samples(truths: tuple[f
     truth = sum(bad for _, bad in pages.values()) / len(pages)
     holds = 0
     for seed in range(200):
-        smallest: Smallest[None] = Smallest(150, seed)
-        for url, (name, _) in pages.items():
-            smallest.offer(url, None, name)
-        found = Counter(pages[url] for url, _ in smallest.chosen())
+        by_number = sorted(pages, key=partial(page_number, seed=seed))
+        few = [url for name in sizes for url in [url for url in by_number if pages[url][0] == name][:FEW]]
+        found = Counter(pages[url] for url in list(dict.fromkeys([*few, *by_number]))[:150])
         strata = [
             Stratum(found[name, True], found[name, True] + found[name, False], size) for name, size in sizes.items()
         ]
