@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +74,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_domain(out, DomainRecord("none.example"))
     write_tables(out, "begun.example", **tables)
     write_overview((None, str(out)), [], out)
+    for record in (DomainRecord("b.example", urls=3), DomainRecord("gone.example"), DomainRecord("none.example")):
+        write_domain(root / "yesterday", record)
+    write_overview((None, str(root / "yesterday")), [], root / "yesterday")
     return root
 
 
@@ -98,8 +100,11 @@ def test_views_hold_what_counts(database: duckdb.DuckDBPyConnection) -> None:
 
 ANSWERS: list[list[Any]] = [
     [("a.example", 2)],
-    [("loc-http", 2, 3)],
-    [("a.example", datetime(2019, 1, 1, tzinfo=UTC))],
+    [
+        ("a.example", None, "finished", None, None, None),
+        ("b.example", "finished", "finished", -2, None, None),
+        ("gone.example", "finished", None, None, None, None),
+    ],
     [(TWICE, ["a.example", "b.example"])],
     [("a.example", "200", 1)],
 ]
@@ -141,7 +146,7 @@ def test_every_column_of_domain_is_described() -> None:
 def test_columns_for_trino_are_those_of_the_files() -> None:
     [statements] = fenced("Trino")
     made = re.findall(r"CREATE TABLE hive\.fleet\.(\w+) \((.*?)\n\)", statements, re.DOTALL)
-    assert [table for table, _ in made] == ["domain", "url", "sitemap"]
+    assert [table for table, _ in made] == ["domain", "url"]
     for table, columns in made:
         *own, bucket = re.findall(r"^    (\w+) (.+?),?$", columns, re.MULTILINE)
         assert bucket == ("bucket", "integer")
