@@ -55,7 +55,7 @@ def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
         return Unread(row.line, row.problem)
     if not isinstance(row.url, str):
         return Unread(row.line, "the row has no loc")
-    text = row.url.strip()
+    text = row.url.strip().strip("\"'" if is_text else "")
     if not text:
         return Unread(row.line, "there is no URL")
     if is_text and len(text.split()) > 1:

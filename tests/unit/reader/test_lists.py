@@ -57,10 +57,11 @@ def unread(data: bytes | str, name: str = "") -> list[tuple[int | None, str]]:
         f"\ufeff{A}\n{B}",
         f"{A}\n{B}".encode("utf-16"),
         f"  {A}\t\n {B} # yesterday",
+        f'"{A}"\n"{B}"\n',
         gzip.compress(f"{A}\n{B}\n".encode()),
         gzip.compress(f"{A}\n".encode()) + gzip.compress(f"{B}\n".encode()),
     ],
-    ids=["lf", "crlf", "cr", "bom", "utf-16", "blanks-and-comment", "gzip", "gzip-members"],
+    ids=["lf", "crlf", "cr", "bom", "utf-16", "blanks-and-comment", "quoted", "gzip", "gzip-members"],
 )
 def test_text_with_a_url_a_line(data: bytes | str) -> None:
     assert listed(data) == [(A, 1), (B, 2)]
