@@ -441,7 +441,8 @@ def answers(report: Report) -> list[str]:
     if coverage is not None and coverage.compares_pages:
         lists = listed([one.name for one in coverage.lists])
         found.append(
-            f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap, "
+            f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap"
+            f"{f' ({coverage.not_verified:,} not verified)' if coverage.not_verified else ''}, "
             f"{_are(coverage.listed_only, 'listed page')} in no list."
         )
     if report.summary.google is not None:

@@ -210,14 +210,18 @@ LEFT_OUT = {"rules": ["a", "b", "c", "x"], "links": ["d"]}
 
 def test_answers_to_compare_links_and_baseline() -> None:
     lists = [ComparedList("crawl.csv"), ComparedList("access.log")]
-    graph, coverage = LinkGraph(unlisted=12, not_linked=1), Coverage(lists, not_listed=47, listed_only=1)
+    graph, coverage = (
+        LinkGraph(unlisted=12, not_linked=1),
+        Coverage(lists, not_listed=47, not_verified=40, listed_only=1),
+    )
     report = Report(
         SummaryRecord(
             graph=graph, coverage=coverage, changes=ChangeCounts(added=3, removed=1200, not_compared=LEFT_OUT)
         )
     )
     assert words.answers(report) == [
-        "Compared with crawl.csv and access.log: 47 pages are in a list and in no sitemap, 1 listed page is in no list.",
+        "Compared with crawl.csv and access.log: 47 pages are in a list and in no sitemap (40 not verified), 1 listed page is in no "
+        "list.",
         "Links: 12 pages are linked and not listed, 1 listed page is not linked from any page that was read.",
         "Since the baseline: 0 problems solved, 0 new; 3 URLs added, 1,200 removed, 0 changed.",
         "Problems that were not compared: a, b, c and 1 more (applied by one crawl only); d (another value of links).",
