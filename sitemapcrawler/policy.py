@@ -286,14 +286,15 @@ class _Check:
         if lastmod is None:
             yield "dates were not checked (use verify=get)"
             return
-        shares = [found.trusted]
+        shares, why = [found.trusted], ""
         if limit.segment is None:
             shares = [lastmod.trusted, proven.true / proven.compared if proven is not None else None]
+            why = ", ".join(f"{name}: {count:,}" for name, count in lastmod.evidence.items())
         trusted = min((share for share in shares if share is not None), default=None)
         if trusted is None:
             yield "nothing is known of the dates"
         elif Fraction(trusted).limit_denominator(MAX_ENTRIES) < _amount(limit).of(1):
-            yield f"at most {_percent(trusted)} of the dates can be trusted"
+            yield f"at most {_percent(trusted)} of the dates can be trusted{why and f' ({why})'}"
 
 
 NO_BASELINE = "this needs a baseline, which is missing"

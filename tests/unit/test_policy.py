@@ -193,6 +193,12 @@ def test_limits_of_patterns(text: str, matches: tuple[int, str | None], why: str
     [
         ("min-lastmod-trust=90%", None, Lastmods(1, 9, 0.9), None),
         ("min-lastmod-trust=90%", None, Lastmods(1, 9, 0.899), "at most 89.9 % of the dates can be trusted"),
+        (
+            "min-lastmod-trust=90%",
+            None,
+            Lastmods(1, 0, 0.0, {"identical": 2700}),
+            "at most 0 % of the dates can be trusted (identical: 2,700)",
+        ),
         ("min-lastmod-trust=90%", None, Lastmods(1, 9, 0.5), "at most 50 % of the dates can be trusted"),
         ("min-lastmod-trust=90%", None, Lastmods(1, 0), "nothing is known of the dates"),
         ("min-lastmod-trust=90%", None, None, "dates were not checked (use verify=get)"),
