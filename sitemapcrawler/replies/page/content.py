@@ -27,7 +27,7 @@ from sitemapcrawler.replies.page.boilerplate import CURRENCIES
 from sitemapcrawler.replies.page.main_text import HALF, LONG, SPACE, main_text
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
-CONTENT_VERSION = 8
+CONTENT_VERSION = 9
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""

@@ -100,6 +100,8 @@ AD_WORDS = frozenset(
 """Words after `ad` on sites of classified advertisements, where it is the content."""
 OF_PRICES = frozenset(("cena", "fiyat", "preco", "precio", "preis", "prezzo", "price", "prijs", "pris", "prix"))
 """Words in names of prices, whose currency a style may write."""
+PRICES = "[itemprop=price],[class*=price]"
+"""Selector of prices: a form around them is that of a product, which may hold more of its content."""
 HIDDEN = frozenset(("hidden", "d-none", "hide", "is-hidden", "invisible"))
 RESPONSIVE = re.compile(r"(?:sm|md|lg|xl)[:-](?:block|flex|grid|inline)|d-(?:sm|md|lg|xl|print)-")
 """Class names that show a hidden part on other screens."""
@@ -266,7 +268,8 @@ class _Part:
         for node in self.root.css(NAMED):
             attributes = node.attributes
             kind = _kind_of_name(attributes.get("class"), attributes.get("id"))
-            if kind == "noise" or (kind == "hidden" and not _is_panel(attributes)):
+            is_hidden = kind == "hidden" and not _is_panel(attributes)
+            if kind == "noise" or is_hidden or (kind == "related" and self._is_of_others(node)):
                 noise.append(node)
             has_reviews = has_reviews or kind == "reviews"
             if kind == "price" and self._budget > 0:
@@ -282,6 +285,10 @@ class _Part:
         self._remove_teasers()
         if self.heading:
             self._remove_labels_above()
+
+    def _is_of_others(self, node: LexborNode) -> bool:
+        """True for what is named after related pages, but for a text without links that is related to this one."""
+        return node.css_first("a[href]") is not None or self._ink(node) < MIN_PROSE * self._characters
 
     def _remove_labels_above(self) -> None:
         """Remove labels above the part with the main heading, such as the weather, and what is left of bars of links,
@@ -429,7 +436,7 @@ class _Part:
                 continue
             part = self._outermost(heading)
             has_frame = part.mem_id != heading.mem_id or _element(heading.next) is not None
-            is_last = has_frame and _with_text(part.next, "next") is None
+            is_last = has_frame and _with_text(part.next, "next") is None and not _is_one_of_many(part)
             is_empty = part.css_first("ul,ol,table") is not None or (is_last and part.css_first("img,picture") is None)
             if is_empty and not self._holds_content(part):
                 self._remove_all_of(part)
@@ -525,6 +532,15 @@ def _has_text(node: LexborNode) -> bool:
     return any(map(str.isalnum, node.text()))
 
 
+def _is_one_of_many(part: LexborNode) -> bool:
+    """True for a part behind another of its kind that is a heading alone, such as a card of an icon and a title."""
+    before = _with_text(part.prev, "prev")
+    if before is None or not before.is_element_node or _kind(before) != _kind(part):
+        return False
+    heading = before.css_first(SUBHEADINGS)
+    return heading is not None and _ink(heading.text()) == _ink(before.text())
+
+
 def _is_label(node: LexborNode) -> bool:
     """True for one line of text without a price: a heading, or what a part begins with."""
     if node.tag not in LABELS or (node.tag in FIRST_LABELS and _with_text(node.prev, "prev") is not None):
@@ -604,7 +620,10 @@ def _is_part(node: LexborNode) -> bool:
             return "Date" not in (attributes.get("itemprop") or "")
         if tag == "aside":
             return not _is_note(attributes.get("class") or "") and node.css_first("a,form,input") is not None
-        return True
+        if tag == "header":
+            heading = node.css_first(SUBHEADINGS)
+            return heading is None or node.css_first("a") is not None or _ink(heading.text()) < _ink(node.text())
+        return tag != "form" or node.css_first(PRICES) is None
     return _is_off(attributes) and not _is_panel(attributes)
 
 
@@ -637,7 +656,8 @@ def _is_note(names: str) -> bool:
 
 @lru_cache(4096)
 def _kind_of_name(classes: str | None, identity: str | None) -> str:
-    """Return what class and id name: `noise`, which is no content, `hidden`, `price`, perhaps `reviews`, or nothing."""
+    """Return what class and id name: `noise`, which is no content, `hidden`, `price`, `related`, perhaps `reviews`, or
+    nothing."""
     names = _HASH.sub("", f"{identity or ''} {classes or ''}"[:MAX_NAMES])
     found = [name.rstrip("0123456789") for name in names.split()]
     kinds = set(map(_kind_of_one, found))
@@ -652,7 +672,7 @@ def _kind_of_name(classes: str | None, identity: str | None) -> str:
 
 @lru_cache(4096)
 def _kind_of_one(name: str) -> str:
-    """Return what one name says: `noise`, `price` or nothing."""
+    """Return what one name says: `noise`, `price`, `related` or nothing. What is related has links, or is short."""
     if LAYOUT.match(name) or name.startswith(NO_NAMES):
         return ""
     plain = _CAMEL.sub("-", name).lower()
@@ -662,6 +682,8 @@ def _kind_of_one(name: str) -> str:
     found = {
         word for word, before in zip(words, ["", *words], strict=False) if word in NOISE and before not in OF_LAYOUT
     }
+    if found == {"related"}:
+        return "related"
     is_noise = (bool(found) and (found != {"ad"} or AD_WORDS.isdisjoint(words))) or any(
         phrase in plain for phrase in PHRASES
     )

@@ -192,6 +192,14 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         (3 * "<div><h3>A lamp of copper and glass</h3>€ 9<a href=/buy>Buy</a></div>", ""),
         ("3 avis 12.50 €", "3 avis 14.50 €"),
         ("<div>See <a href=/a>A lamp of copper and glass</a></div>", "<div>See </div>"),
+        ("<header><h2>Care</h2></header><p>Polish it.", "<p>Polish it."),
+        (
+            3 * "<div><h2>A lamp of copper</h2><i class=mw-editsection><a href=/e>edit</a></i></div><p>Polish it.",
+            3 * "<p>Polish it.",
+        ),
+        (3 * "<div class=card><i></i><h3>Lamp</h3></div>", 2 * "<div class=card><i></i><h3>Lamp</h3></div>"),
+        ("<form><p class=price>€ 12</p></form>", ""),
+        (f"<div class=related-info>{PROSE}</div>", ""),
     ],
     ids=[
         "a table in prose",
@@ -209,6 +217,11 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         "plans",
         "a price after a count",
         "a sentence",
+        "the heading of a section",
+        "headings that can be edited",
+        "cards with a heading alone",
+        "a price in a form",
+        "a text that relates to the page",
     ],
 )
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
