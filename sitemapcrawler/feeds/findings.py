@@ -1,7 +1,7 @@
 """Feed formats of findings for code hosts and CI systems: JUnit XML and SARIF.
 
-Both are streamed. A JUnit suite starts with its counts, so it is written when its file has been read. A SARIF log lists
-the rules first, then the results as they come, and facts about the crawl at the end. Source:
+A SARIF log lists the rules first, then the results as they come, and facts about the crawl at the end. A JUnit suite
+starts with its counts, and the rules on the whole site run last, so all suites are written at the end. Source:
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -22,6 +23,7 @@ import msgspec
 
 from sitemapcrawler.envelopes import FindingBatch, NotedBatch
 from sitemapcrawler.feeds.exporters import RecordExporter
+from sitemapcrawler.feeds.scratch import spool
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import UNREAD, Breach, FindingRecord, SitemapRecord, SummaryRecord, records
 from sitemapcrawler.reader.dates import iso
@@ -30,9 +32,6 @@ from sitemapcrawler.rules.catalogue import markdown
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.version import __version__
-
-OPEN_FILES = 1000
-"""Files whose findings are counted at a time: more than are read concurrently, few enough for memory."""
 
 _IN_URI = string.punctuation.translate(str.maketrans("", "", '"#<>\\^`{|}[]'))
 """Punctuation that needs no escape in a URI without fragment (RFC 3986, 2), including the `%` of escapes."""
@@ -99,28 +98,19 @@ class Places:
 
 class Fingerprints:
     """Identity of findings across crawls: rule, file, and listed URL or value, but not the line. Digits of a value are
-    ignored, since sizes and counts change. Equal findings are numbered in file order."""
+    ignored, since sizes and counts change. Equal findings are numbered in the order in which they come."""
 
     def __init__(self) -> None:
-        self._files: dict[str, Counter[bytes]] = {}
+        self._numbers = spool("CREATE TABLE numbers (digest PRIMARY KEY, number) WITHOUT ROWID")
 
     def fingerprint(self, finding: FindingRecord, uri: str) -> str:
         """Return `hash:number`, GitHub's format."""
         about = finding.url or re.sub(r"\d", "", finding.value or "")
         identity = "\0".join((finding.rule, uri, about)).encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(identity).digest()[:8]
-        counts = self._counts(finding.sitemap or "")
-        counts[digest] += 1
-        return f"{digest.hex()}:{counts[digest]}"
-
-    def close(self, sitemap: str) -> None:
-        """Drop the counts of a file that has been read."""
-        self._files.pop(sitemap, None)
-
-    def _counts(self, sitemap: str) -> Counter[bytes]:
-        if sitemap not in self._files and len(self._files) >= OPEN_FILES:
-            self.close(next(iter(self._files)))
-        return self._files.setdefault(sitemap, Counter())
+        (number,) = self._numbers.execute("SELECT number FROM numbers WHERE digest = ?", (digest,)).fetchone() or (0,)
+        self._numbers.execute("REPLACE INTO numbers VALUES (?, ?)", (digest, number + 1))
+        return f"{digest.hex()}:{number + 1}"
 
 
 def _reference(text: str, escaped: str = "") -> str:
@@ -153,7 +143,8 @@ class JUnitExporter(FindingsExporter):
     """`junit`: one suite per sitemap, with one test per rule that reports findings; other records are not written.
 
     Errors and warnings fail the test; `info` findings are its output. A file without findings has one test, which
-    passes, or is skipped if the file could not be read. The last suite is about the crawl itself.
+    passes, or is skipped if the file could not be read. The last suite is about the crawl itself. Suites are sorted by
+    URL. Files that `roots` gives one path have their URLs as names.
 
     Keyword argument (`item_export_kwargs`): `roots`, see `findings.Places`. `fields`, `encoding` (always UTF-8),
     `indent` and `export_empty_fields` have no effect.
@@ -165,7 +156,7 @@ class JUnitExporter(FindingsExporter):
         super().__init__(dont_fail=True, **kwargs)
         self.outlet = Outlet(file, "utf-8", "strict")
         self._places = Places(roots)
-        self._suites: dict[str, Suite] = {}
+        self._rows = spool("CREATE TABLE rows (sitemap, name, rule, severity, message, line)")
         self._crawl = Suite(CRAWL)
 
     def start_exporting(self) -> None:
@@ -175,39 +166,43 @@ class JUnitExporter(FindingsExporter):
         self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
 
     def export_item(self, item: object) -> None:
-        """Add the item's findings, and write the suite of a file that has been read. One without findings waits: those
-        of the whole site come last."""
+        """Store the item's findings, and whether a file was read."""
         for finding in findings_of(item):
-            self._suite(finding.sitemap).add(finding)
+            row = (inert(finding.rule), inert(finding.severity), inert(finding.message), _line(finding))
+            if finding.sitemap:
+                self._add(finding.sitemap, *row)
+            else:
+                self._crawl.add(*row)
         if isinstance(item, SitemapRecord) and item.sitemap:
-            suite = self._suite(item.sitemap)
-            suite.unread = inert(item.error or item.outcome) if item.outcome in UNREAD else None
-            if suite.tests:
-                self._write(item.sitemap)
+            unread = inert(item.error or item.outcome) if item.outcome in UNREAD else None
+            self._add(item.sitemap, None, None, unread, None)
         elif isinstance(item, SummaryRecord):
             self._crawl.conclude(item)
 
     def finish_exporting(self) -> None:
-        """Write the remaining suites, the one on the crawl last."""
-        for sitemap in list(self._suites):
-            self._write(sitemap)
+        """Write all suites, the one on the crawl last."""
+        shared = "SELECT name FROM rows GROUP BY name HAVING count(DISTINCT sitemap) > 1"
+        names = {name for (name,) in self._rows.execute(shared)}
+        rows = self._rows.execute("SELECT * FROM rows ORDER BY sitemap, rowid")
+        for (sitemap, name), found in groupby(rows, key=itemgetter(0, 1)):
+            suite = Suite(inert(sitemap.decode("utf-8", "surrogatepass"), MAX_URL) if name in names else name)
+            unread = None
+            for _, _, rule, severity, message, line in found:
+                if rule is None:
+                    unread = message
+                else:
+                    suite.add(rule, severity, message, line)
+            if not suite.tests:
+                suite.add_empty(NO_FINDINGS, unread)
+            self.outlet.write_text(str(suite))
+        self._rows.close()
         self.outlet.write_text(f"{self._crawl}</testsuites>\n")
         self.outlet.finish()
 
-    def _suite(self, sitemap: str | None) -> Suite:
-        if not sitemap:
-            return self._crawl
-        if sitemap not in self._suites:
-            if len(self._suites) >= OPEN_FILES:
-                self._write(next(iter(self._suites)))
-            self._suites[sitemap] = Suite(self._places.reference(sitemap)[0])
-        return self._suites[sitemap]
-
-    def _write(self, sitemap: str) -> None:
-        suite = self._suites.pop(sitemap)
-        if not suite.tests:
-            suite.add_empty(NO_FINDINGS, suite.unread)
-        self.outlet.write_text(str(suite))
+    def _add(self, sitemap: str, *row: str | None) -> None:
+        """Store a finding, or with `rule` None what is known of the file."""
+        key, name = sitemap.encode("utf-8", "surrogatepass"), self._places.reference(sitemap)[0]
+        self._rows.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?)", (key, name, *row))
 
 
 class Suite:
@@ -217,16 +212,15 @@ class Suite:
         self.name = name
         self.tests: dict[str, Case] = {}
         """Tests by rule id."""
-        self.unread: str | None = None
-        """Why the file could not be read."""
         self._others: list[str] = []
         self._properties = ""
         self._skipped = self._errors = self._broken = 0
 
-    def add(self, finding: FindingRecord) -> None:
-        if finding.rule not in self.tests:
-            self.tests[finding.rule] = Case(self.name, finding.rule)
-        self.tests[finding.rule].add(finding)
+    def add(self, rule: str, severity: str, message: str, line: str) -> None:
+        """Add a finding; `line`: from `_line`."""
+        if rule not in self.tests:
+            self.tests[rule] = Case(self.name, rule)
+        self.tests[rule].add(severity, message, line)
 
     def add_empty(self, name: str, skipped: str | None = None) -> None:
         """Add a test that passes, or is skipped for the given reason."""
@@ -279,25 +273,27 @@ class Case:
         self.severity = ""
         """Worst severity of its findings."""
 
-    def add(self, finding: FindingRecord) -> None:
+    def add(self, severity: str, message: str, line: str) -> None:
         """Add a finding; only the first `MAX_LINES` are listed."""
         self._count += 1
         if self._count <= MAX_LINES:
-            self._lines.append(self._line(finding))
-        self.severity = next((each for each in FAILURES if each in (self.severity, finding.severity)), finding.severity)
-        self._first = self._first or inert(finding.message)
+            self._lines.append(f"{self._place}{line}")
+        self.severity = next((each for each in FAILURES if each in (self.severity, severity)), severity)
+        self._first = self._first or message
 
     def __str__(self) -> str:
         more = self._count - len(self._lines)
         text = escape("\n".join([*self._lines, *([f"and {more:,} more"] if more else [])]))
         if self.severity not in FAILURES:
-            return _test(self._place, inert(self._rule), _element("system-out", text))
+            return _test(self._place, self._rule, _element("system-out", text))
         message = self._first if self._count == 1 else f"{self._count:,} findings, the first: {self._first}"
-        return _test(self._place, inert(self._rule), _element("failure", text, type=self.severity, message=message))
+        return _test(self._place, self._rule, _element("failure", text, type=self.severity, message=message))
 
-    def _line(self, finding: FindingRecord) -> str:
-        places = (self._place, *(str(place) for place in (finding.line, finding.column) if place))
-        return f"{':'.join(places)}: {inert(finding.severity)}: {inert(finding.message)}{_url(finding)}"
+
+def _line(finding: FindingRecord) -> str:
+    """What a line says behind the name of the file."""
+    place = "".join(f":{place}" for place in (finding.line, finding.column) if place)
+    return f"{place}: {inert(finding.severity)}: {inert(finding.message)}{_url(finding)}"
 
 
 def _url(finding: FindingRecord) -> str:
@@ -359,9 +355,7 @@ class SarifExporter(FindingsExporter):
             text = b",\n".join(map(msgspec.json.encode, results))
             self.outlet.write_utf8(self._separator + text)
             self._separator = b",\n"
-        if isinstance(item, SitemapRecord):
-            self._seen.close(item.sitemap)
-        elif isinstance(item, SummaryRecord):
+        if isinstance(item, SummaryRecord):
             self._summary = item
 
     def finish_exporting(self) -> None:

@@ -8,7 +8,6 @@ at the end.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import IO
 
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.findings import POLICY, findings_of
+from sitemapcrawler.feeds.scratch import spool
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.rules.catalogue import Paint
@@ -84,9 +84,7 @@ class LinesExporter(RecordExporter):
         self._order = {url: number for number, url in enumerate(self._names)}
         self._paint = painter(colour)
         self._robots = len(robots)
-        # Findings may exceed the memory at 100 per rule and file; beyond 2 MB SQLite moves them to a nameless file.
-        self._lines = sqlite3.connect("")
-        self._lines.execute("CREATE TABLE lines (rank, number, file, line, position, text)")
+        self._lines = spool("CREATE TABLE lines (rank, number, file, line, position, text)")
         self._count = 0
         self._summary: SummaryRecord | None = None
 

@@ -1,4 +1,5 @@
-"""Temporary folders of crawls. Each is removed at the end, or by the next crawl if its process was killed.
+"""Temporary folders and tables of crawls. A folder is removed at the end, or by the next crawl if its process was
+killed.
 
 A process keeps its folder locked. If the lock is free, the folder is abandoned.
 """
@@ -9,6 +10,7 @@ import io
 import os
 import shutil
 import socket
+import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
@@ -22,6 +24,14 @@ OF_A_CRAWL = "sitemapcrawler"
 """Prefix of folders with the temporary database, the rows of a workbook or the findings to print, of a crawl."""
 MACHINE = 8
 """Hexadecimal digits that stand for the name of a machine, which may be too long for the path of a socket."""
+
+
+def spool(table: str) -> sqlite3.Connection:
+    """Create a table, by its SQL, for rows that may exceed the memory. Beyond 2 MB, SQLite moves them to a nameless
+    file."""
+    rows = sqlite3.connect("")
+    rows.execute(table)
+    return rows
 
 
 @contextmanager

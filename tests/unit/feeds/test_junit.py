@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from sitemapcrawler.envelopes import NotedBatch
-from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
+from sitemapcrawler.feeds.findings import MAX_LINES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
@@ -69,6 +69,10 @@ def report(*items: Any, **options: Any) -> Any:
             name: len(suite.findall(path)) for name, path in found.items()
         }
         assert int(suite.get("tests")) > 0
+    names = [suite.get("name") for suite in root]
+    assert len({*names}) == len(names)
+    tests = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len({*tests}) == len(tests)
     return root
 
 
@@ -135,7 +139,27 @@ def test_a_file_without_findings_passes_if_it_was_read(outcome: str, ended: str)
 def test_a_file_of_which_only_the_whole_site_has_findings_has_one_suite() -> None:
     other = SitemapRecord(sitemap="https://e.com/other.xml")
     items = [SitemapRecord(sitemap=SITEMAP), other, a_finding(rule="cross-duplicate-url")]
-    assert cases(*items) == [(SITEMAP, "cross-duplicate-url", "failure"), (other.sitemap, "no findings", "passed")]
+    assert cases(*items) == [(other.sitemap, "no findings", "passed"), (SITEMAP, "cross-duplicate-url", "failure")]
+
+
+def test_a_rule_that_finds_something_in_a_file_and_on_the_site_is_one_test() -> None:
+    items = [a_finding(line=1), SitemapRecord(sitemap=SITEMAP), SitemapRecord(sitemap=OTHER), a_finding(line=2)]
+    assert cases(*items) == [(OTHER, "no findings", "passed"), (SITEMAP, "loc-relative", "failure")]
+    assert failure(*items).text.count("\n") == 1
+
+
+def test_files_of_one_path_have_their_urls_as_names() -> None:
+    urls = ["https://a.com/s.xml", "https://b.com/s.xml", "https://b.com/t.xml"]
+    roots = {"https://a.com/": "public/", "https://b.com/": "public/"}
+    files = [item for url in urls for item in (a_finding(sitemap=url), SitemapRecord(sitemap=url))]
+    found = report(*files, roots=roots)
+    assert [suite.get("name") for suite in found] == [*urls[:2], "public/t.xml"]
+    assert found.find(".//failure").text.startswith("https://a.com/s.xml: error")
+
+
+def test_the_order_in_which_files_are_read_makes_no_difference() -> None:
+    files = [with_findings(SitemapRecord(sitemap=url), a_finding(sitemap=url)) for url in (SITEMAP, OTHER)]
+    assert export(*files) == export(*files[::-1])
 
 
 def test_files_that_are_read_at_once_are_kept_apart() -> None:
@@ -147,7 +171,7 @@ def test_files_that_are_read_at_once_are_kept_apart() -> None:
         a_finding(sitemap=OTHER, line=2),
         SitemapRecord(sitemap=OTHER),
     ]
-    assert [(suite.get("name"), suite.get("failures")) for suite in report(*items)] == [(SITEMAP, "1"), (OTHER, "1")]
+    assert [(suite.get("name"), suite.get("failures")) for suite in report(*items)] == [(OTHER, "1"), (SITEMAP, "1")]
     assert [each.text.count("\n") for each in report(*items).iter("failure")] == [1, 1]
 
 
@@ -264,17 +288,6 @@ def test_a_report_is_not_appended_to() -> None:
 
     with pytest.raises(ValueError, match=r"^junit cannot be appended to; use overwrite$"):
         JUnitExporter(Earlier()).start_exporting()
-
-
-def test_files_whose_records_a_filter_keeps_back_do_not_pile_up() -> None:
-    exporter = JUnitExporter(io.BytesIO())
-    exporter.start_exporting()
-    for number in range(OPEN_FILES + 5):
-        exporter.export_item(a_finding(sitemap=f"https://e.com/{number}.xml"))
-    assert len(exporter._suites) == OPEN_FILES
-    assert len(cases(*(a_finding(sitemap=f"https://e.com/{number}.xml") for number in range(OPEN_FILES + 5)))) == (
-        OPEN_FILES + 5
-    )
 
 
 def test_memory_does_not_grow_with_files_or_findings() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler import __version__
 from sitemapcrawler.envelopes import NotedBatch
-from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, descriptor, findings_of
+from sitemapcrawler.feeds.findings import Places, SarifExporter, descriptor, findings_of
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
@@ -262,15 +262,17 @@ class TestFingerprints:
         numbers = [each.partition(":")[2] for each in fingerprints(a_finding(), other, a_finding(), other, a_finding())]
         assert numbers == ["1", "1", "2", "2", "3"]
 
-    def test_files_are_counted_anew_and_forgotten(self) -> None:
-        exporter = SarifExporter(io.BytesIO())
-        exporter.start_exporting()
-        for _ in range(2):
-            exporter.export_item(with_findings(SitemapRecord(sitemap=SITEMAP), a_finding()))
-        assert not exporter._seen._files
-        for number in range(OPEN_FILES + 5):
-            exporter.export_item(a_finding(sitemap=f"https://e.com/{number}.xml"))
-        assert len(exporter._seen._files) == OPEN_FILES
+    def test_what_the_whole_site_finds_in_a_file_has_another_than_what_the_file_shows(self) -> None:
+        file = with_findings(SitemapRecord(sitemap=SITEMAP), a_finding())
+        first, second = fingerprints(file, a_finding())
+        assert (first[-2:], second[-2:]) == (":1", ":2")
+
+    def test_files_of_one_path_have_different_ones(self) -> None:
+        urls = ("https://a.com/s.xml", "https://b.com/s.xml")
+        files = [with_findings(SitemapRecord(sitemap=url), a_finding(sitemap=url)) for url in urls]
+        roots = {"https://a.com/": "public/", "https://b.com/": "public/"}
+        hashes = [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*files, roots=roots)]
+        assert len({*hashes}) == 2
 
     def test_the_same_crawl_in_another_folder_has_the_same(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
