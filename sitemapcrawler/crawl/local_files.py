@@ -23,7 +23,7 @@ from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.columns import cell_reader
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, format_named
+from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, UNKNOWN, URLSET, InputFormat, format_named
 from sitemapcrawler.reader.lists import ListedUrl, read_list
 from sitemapcrawler.reader.rows import Unread
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES, decode, read_sitemaps
@@ -213,6 +213,7 @@ def _names_in(folder: Path) -> dict[str, str]:
 
 SNIFFED_BYTES = 16 * 1024
 """Bytes of a file in a folder that decide whether it is a sitemap."""
+FEED_SUFFIXES = (".rss", ".atom")
 SITEMAP_SUFFIXES = (".xml", ".txt", ".xml.gz", ".txt.gz")
 """Suffixes of files that are validated whatever their content if `sitemap` is in the name: an empty one is wrong."""
 ROBOTS_NAME = "robots.txt"
@@ -233,21 +234,24 @@ class FolderContent(NamedTuple):
 def content_of(folder: str) -> FolderContent:
     """Find the robots.txt of a folder, and the sitemaps in it and below.
 
-    A sitemap is a file that robots.txt names, that is named like one, or whose content is one: `.xml`, `.gz` and `.txt`
-    files are sniffed. Of a file and its compressed copy (`a.xml`, `a.xml.gz`) only one counts. Feeds for readers count
-    if robots.txt names them. Hidden folders, and symbolic links that leave the folder, are ignored.
+    A sitemap is a file that robots.txt names, that is named like one, or whose content is one: `.xml`, `.gz`, `.txt`,
+    `.rss` and `.atom` files are sniffed. Of a file and its compressed copy (`a.xml`, `a.xml.gz`) only one counts.
+    Feeds, which may be for readers only, count if robots.txt names them or there is no other sitemap. Hidden folders,
+    and symbolic links that leave the folder, are ignored.
     """
     unreadable: list[str] = []
     paths = list(_files_below(folder, unreadable))
     robots = os.path.join(folder, ROBOTS_NAME)  # noqa: PTH118 - keeps `./` in front, which paths of pathlib lack
     named = _named_files(folder, robots, unreadable) if robots in paths else None
     found: dict[str, None] = {}
+    feeds: dict[str, None] = {}
     for path in paths:
         try:
-            if path != robots and _is_sitemap(path, _holds(named, path)):
-                found[path] = None
+            if path != robots and (format := _format_of(path, _holds(named, path))).is_sitemap:
+                (feeds if format.is_feed else found)[path] = None
         except OSError as error:
             unreadable.append(f"{path} cannot be read: {error.strerror or error}")
+    found = found or feeds
     for path in [path for path in found if f"{path}.gz" in found]:
         del found[f"{path}.gz" if not _holds(named, f"{path}.gz") or _holds(named, path) else path]
     return FolderContent([*([robots] if named is not None else []), *found], bool(found), unreadable)
@@ -294,22 +298,21 @@ def _named_files(folder: str, robots: str, unreadable: list[str]) -> set[str] | 
     return {os.path.normpath(Path(folder, path)) for path in paths if path}
 
 
-def _is_sitemap(path: str, is_named: bool) -> bool:
-    """True for a file that robots.txt names, that is named like a sitemap, or whose content is one. Raises OSError."""
-    if not is_named and not path.lower().endswith(FILE_SUFFIXES):
-        return False
+def _format_of(path: str, is_named: bool) -> InputFormat:
+    """The format of a file by its content. One that robots.txt names, or that is named like a sitemap, counts as a
+    urlset whatever it holds. Raises OSError."""
+    if not is_named and not path.lower().endswith(FILE_SUFFIXES + FEED_SUFFIXES):
+        return UNKNOWN
     with Path(path).open("rb") as file:
         start = file.read(SNIFFED_BYTES)
     name = path.rpartition("/")[2].lower()
     if is_named or ("sitemap" in name and name.endswith(SITEMAP_SUFFIXES)):
-        return True
+        return URLSET
     document = Document(urls.file_url(path))
     for _ in document.read([start]):
         pass
     found = format_named(document.format)
-    if found.is_feed or not found.is_sitemap:
-        return False
-    return found is not TEXT or document.faults.first("txt-not-url-line") is None
+    return UNKNOWN if found is TEXT and document.faults.first("txt-not-url-line") is not None else found
 
 
 logger = logging.getLogger(__name__)

@@ -206,8 +206,17 @@ def test_robots_txt_is_first_and_names_files_whatever_they_are(tmp_path: Path) -
 
 def test_folder_with_robots_txt_alone_has_no_sitemaps(tmp_path: Path) -> None:
     fill(tmp_path, {"robots.txt": b"User-agent: *\n", **OTHERS})
+    (tmp_path / "feed.xml").unlink()
     content = content_of(str(tmp_path))
     assert content == FolderContent([str(tmp_path / "robots.txt")], False, [])
+
+
+def test_feeds_count_if_there_is_no_other_sitemap(tmp_path: Path) -> None:
+    feeds = {"blog.rss": b"<rss version='2.0'/>", "feed.xml": b"<feed xmlns='http://www.w3.org/2005/Atom'/>"}
+    fill(tmp_path, {"robots.txt": b"", "page.xml": b"<html/>", "note.atom": b"none", **feeds})
+    assert held(tmp_path) == ["robots.txt", *feeds]
+    fill(tmp_path, {"z/a.xml": URLSET})
+    assert held(tmp_path) == ["robots.txt", "z/a.xml"]
 
 
 @pytest.mark.parametrize(
