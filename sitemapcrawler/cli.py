@@ -1,6 +1,6 @@
 """The console script: our commands and Scrapy's, with this project's settings, from any folder.
 
-Little is imported before `quiet_interrupts`: until then, Ctrl-C prints a traceback.
+Little is imported before `ended_in_a_line`: until then, Ctrl-C prints a traceback.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,8 +24,8 @@ SETTINGS_MODULE = "sitemapcrawler.settings"
 PACKAGE = "sitemapcrawler.commands"
 """Package of our commands, a module each."""
 COMMANDS = ("audit", "inspect", "validate", "fix", "crawl", "fleet", "mcp")
-"""Our commands, in the order of the help. They exit quietly on Ctrl-C while they start; others, such as `shell`, need
-Python's own handler."""
+"""Our commands, in the order of the help. They exit with one line on Ctrl-C while they start; others, such as `shell`,
+need Python's own handler."""
 HELP = ("-h", "--help", "help")
 ALL = "--all"
 """Option that lists Scrapy's commands as well."""
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print_help(ALL in arguments)
     if command not in COMMANDS and command not in (known := scrapy_commands()):
         refuse(command, known)
-    with quiet_interrupts() if command in COMMANDS else nullcontext():
+    with ended_in_a_line() if command in COMMANDS else nullcontext():
         if arguments[1:2] == ["validate"] and any(word.startswith(PAGES) for word in arguments):
             print_rules(arguments[2:])
         with spared_by_the_collector():
@@ -78,18 +78,29 @@ def spared_by_the_collector() -> Iterator[None]:
 
 
 @contextmanager
-def quiet_interrupts() -> Iterator[None]:
-    """Context in which Ctrl-C ends the process as the system does, without a traceback: the shell sees code 130."""
+def ended_in_a_line() -> Iterator[None]:
+    """Context in which Ctrl-C and SIGTERM end the process as the system does, with one line instead of a traceback: the
+    shell sees code 130 or 143. A signal that is handled or ignored already stays so."""
     ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if ours}
+    by_default = (signal.default_int_handler, signal.SIG_DFL)
+    handled = {number: handler for number, handler in before.items() if handler in by_default}
+    for number in handled:
+        signal.signal(number, _end)
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, handler in handled.items():
+            if signal.getsignal(number) is _end:
+                signal.signal(number, handler)
+
+
+def _end(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    if sys.stderr is not None:
+        with suppress(OSError):
+            os.write(sys.stderr.fileno(), b"sitemapcrawler: stopped before the end\n")
+    signal.raise_signal(number)
 
 
 def print_help(all_commands: bool) -> NoReturn:

@@ -16,7 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings
 
-from sitemapcrawler.cli import quiet_interrupts
+from sitemapcrawler.cli import ended_in_a_line
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
@@ -358,7 +358,7 @@ class Command(BaseCommand):
             settings.set(MIN_SEVERITY, opts.min_severity, "cmdline")
         if named.reads_stdin:
             check_settings(settings)  # it reads one of them
-            with quiet_interrupts():  # Scrapy's own console script lacks this
+            with ended_in_a_line():  # Scrapy's own console script lacks this
                 spool_input(settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
             show = {"names": named.names, "robots": self._robots, **self._show}

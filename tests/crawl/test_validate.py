@@ -216,7 +216,7 @@ def test_page_in_place_of_robots_txt_is_a_finding(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["sitemapcrawler.cli", "scrapy"])
-def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str) -> None:
+def test_interrupt_while_standard_input_is_read_ends_with_a_line(module: str) -> None:
     words = [sys.executable, "-m", module, "validate", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
@@ -225,7 +225,7 @@ def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=DEADLINE_S)
-    assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"")
+    assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"sitemapcrawler: stopped before the end\n")
 
 
 # Folders

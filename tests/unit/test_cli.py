@@ -4,6 +4,7 @@ import argparse
 import gc
 import os
 import pkgutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,12 +44,21 @@ def foreign_project(folder: Path) -> None:
     (folder / "foreign" / "settings.py").write_text("raise RuntimeError('the settings of the other project')\n")
 
 
-def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
+def test_little_is_imported_before_ctrl_c_ends_with_a_line() -> None:
     code = "import sys; before = set(sys.modules); import sitemapcrawler.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     ours = {name for name in done.stdout.split() if name.startswith("sitemapcrawler")}
     assert ours == {"sitemapcrawler", "sitemapcrawler.cli", "sitemapcrawler.version"}
     assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_command_that_is_stopped_while_it_starts_ends_with_a_line(command: str, number: signal.Signals) -> None:
+    starting = f"cli.spared_by_the_collector = lambda: signal.raise_signal({number})"
+    code = f"import signal; from sitemapcrawler import cli; {starting}; cli.main(['sitemapcrawler', '{command}', 'x'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "sitemapcrawler: stopped before the end\n")
 
 
 def test_pages_of_rules_are_printed_without_scrapy() -> None:
