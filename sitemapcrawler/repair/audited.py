@@ -132,10 +132,14 @@ class AuditedSite:
         return origin and f"{origin}/"
 
     def others(self, home: str) -> set[str]:
-        """Return the sitemaps most of whose pages have another origin than `home`, and the indexes above them."""
+        """Return the sitemaps most of whose pages have another origin than `home`, and the indexes above them. Files
+        without pages count by their own origin."""
         own = urls.origin(home)
         listing = (one for one, origins in self._origins.items() if origins.most_common(1)[0][0] != own)
-        return {above for one in listing for above in self._line(one)}
+        found = {above for one in listing for above in self._line(one)}
+        with_pages = {above for one in self._origins for above in self._line(one)}
+        named = (one.sitemap for one in self.sitemaps)
+        return found | {one for one in named if one not in with_pages and urls.origin(one) != own}
 
     def is_named(self, sitemap: str) -> bool:
         """True if the robots.txt of its host names a sitemap."""
