@@ -20,9 +20,9 @@ SHORT = 200
 
 def check(data: bytes) -> None:
     """Check that the kind of a prefix is the kind of the whole."""
-    encoding, texts = decode([data], Faults())
-    text = "".join(texts)
-    assert encoding == encoding.lower()
+    faults = Faults()
+    text = "".join(decode([data], faults))
+    assert faults.encoding == str(faults.encoding).lower()
     with in_time():
         whole = sniff(text, complete=True)
     assert isinstance(whole, DocumentHead)

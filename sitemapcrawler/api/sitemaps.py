@@ -24,6 +24,7 @@ from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.entries import ChildEntry
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.reader.notes import Notes
+from sitemapcrawler.replies.page.media_type import charset_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -292,7 +293,8 @@ class SitemapFile:
         download: Download | None = None,
     ) -> None:
         base, cut = (None, None) if download is None else (download.final_url, download.error)
-        self._document = Document(url, base, limits, cut, keep_elements=NONE not in choice.select)
+        keeps, charset = NONE not in choice.select, None if download is None else charset_of(download.content_type)
+        self._document = Document(url, base, limits, cut, keep_elements=keeps, charset=charset)
         self._record = SitemapRecord(url)
         facts = FileFacts(url, self._record, self._document, fetched_at=at, every_child=choice.sees_every_child)
         self._download = download

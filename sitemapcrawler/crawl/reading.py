@@ -21,6 +21,7 @@ from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
 from sitemapcrawler.reader.notes import Notes
+from sitemapcrawler.replies.page.media_type import charset_of
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.rules.finding_tally import add_counts
 from sitemapcrawler.urls import authority
@@ -80,9 +81,11 @@ class Reading:
         Also yields None whenever other tasks should get their turn."""
         record = _record(visit, answer)
         record.result.digest = answer.body.digest().hex()
-        document = Document(visit.url, visit.place or answer.final_url, self.limits, answer.error, self.judging)
+        base, kind = visit.place or answer.final_url, answer.header("Content-Type")
+        charset = charset_of(kind)
+        document = Document(visit.url, base, self.limits, answer.error, self.judging, charset=charset)
         if self.judging:
-            facts = self._facts(visit, record, document, answer.at, answer.header("Content-Type"))
+            facts = self._facts(visit, record, document, answer.at, kind)
             facts.content_encoding = answer.content_encoding
             record.facts = facts
         if answer.ok:

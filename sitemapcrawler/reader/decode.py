@@ -1,7 +1,8 @@
 """Turns bytes into text: inflates gzip and deflate as a stream, within limits, then decodes the characters.
 
 Gzip is recognised by content; deflate by content if a header names it. The encoding comes from the byte order mark, the
-pattern of the first bytes, or the XML declaration; the default is UTF-8.
+pattern of the first bytes, or the XML declaration; the default is UTF-8. What is not UTF-8 then has the encoding that
+the header names, as RFC 7303 demands, if it does. A header is not believed before, since servers often add a wrong one.
 """
 
 from __future__ import annotations
@@ -287,8 +288,9 @@ ASCII = bytes(range(0x20, 0x7F))
 LINE_END = re.compile("\r\n|\r|\n")
 
 
-def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]:
-    """Return the encoding and the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark.
+def decode(chunks: Iterable[bytes], faults: Faults, charset: str | None = None) -> Iterator[str]:
+    """Return the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark. `charset`: from the
+    Content-Type header.
 
     Invalid bytes become U+FFFD, and the first of them is noted. An empty chunk yields an empty text.
     """
@@ -298,8 +300,9 @@ def decode(chunks: Iterable[bytes], faults: Faults) -> tuple[str, Iterator[str]]
         start += chunk
         if len(start) >= START:
             break
-    encoding, mark = detect(start, faults)
-    return encoding, _text(chain([start[mark:]], stream), encoding, faults)
+    faults.encoding, mark = detect(start, faults)
+    other = _codec(charset) if charset is not None and faults.encoding == UTF_8 and not mark else None
+    return _text(chain([start[mark:]], stream), faults.encoding, faults, other if other != UTF_8 else None)
 
 
 def detect(start: bytes, faults: Faults) -> tuple[str, int]:
@@ -313,29 +316,36 @@ def detect(start: bytes, faults: Faults) -> tuple[str, int]:
         if start.startswith(pattern):
             return encoding, 0
     declared = DECLARATION.match(start[:START])
-    return (_declared(declared[1].decode("ascii"), faults) if declared else UTF_8), 0
+    if declared is None:
+        return UTF_8, 0
+    name = declared[1].decode("ascii")
+    codec = _codec(name)
+    if codec is None:
+        faults.add("doc-encoding-not-utf8", f"the declared encoding {name} is wrong, read as UTF-8", 1, value=name)
+    return codec or UTF_8, 0
 
 
-def _declared(name: str, faults: Faults) -> str:
+def _codec(name: str) -> str | None:
+    """Return Python's name of an encoding; None if it is unknown or not compatible with ASCII."""
     try:
         codec = codecs.lookup(name)
         usable = CHARACTER_SETS.match(codec.name) is not None and ASCII.decode(codec.name) == ASCII.decode("ascii")
     except (LookupError, UnicodeError):
-        usable = False
-    if not usable:
-        faults.add("doc-encoding-not-utf8", f"the declared encoding {name} is wrong, read as UTF-8", 1, value=name)
-        return UTF_8
-    if codec.name in (UTF_8, "ascii"):
+        return None
+    if codec.name == "ascii":
         return UTF_8  # ASCII is a subset; a file that wrongly declares ASCII is most often UTF-8
-    return codec.name
+    return codec.name if usable else None
 
 
-def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[str]:
+def _text(
+    chunks: Iterator[bytes], encoding: str, faults: Faults, other: str | None = None, line: int = 1
+) -> Iterator[str]:
+    """`other`: encoding of the text from the first byte on that is not UTF-8; `line`: number of the first one."""
     decoder = codecs.getincrementaldecoder(encoding)()
     newlines = io.IncrementalNewlineDecoder(None, translate=True)
     if encoding != UTF_8:
-        faults.add("doc-encoding-not-utf8", f"encoded in {encoding}, not UTF-8", 1, value=encoding)
-    line = 1
+        faults.encoding = encoding
+        faults.add("doc-encoding-not-utf8", f"encoded in {encoding}, not UTF-8", line, value=encoding)
     for chunk, final in chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         try:
             text = decoder.decode(chunk, final)
@@ -343,6 +353,10 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
             _, withheld = newlines.getstate()
             before = "\r" * (withheld & 1) + error.object[: error.start].decode(encoding, "ignore")
             at = line + len(LINE_END.findall(before))
+            if other is not None:
+                yield newlines.decode(error.object[: error.start].decode(), final=True)
+                yield from _text(chain([error.object[error.start :]], chunks), other, faults, line=at)
+                return
             if final:
                 faults.add("doc-truncated", "the text ends inside a character", at, value=_hex(error))
                 return

@@ -54,9 +54,9 @@ class Document:
     """One sitemap. Its attributes are final once `read` is exhausted.
 
     `url` is the address that records carry; relative URLs are resolved against `base` (the URL after redirects). `cut`
-    says why the bytes are incomplete, if known. With `keep_elements`, url records other than plain ones carry the
-    element they were built from. With `keep_source`, the notes on url records keep their text, and `faults.losses` what
-    was left out; clear it after each list of records.
+    says why the bytes are incomplete, if known; `charset` is that of the Content-Type header. With `keep_elements`, url
+    records other than plain ones carry the element they were built from. With `keep_source`, the notes on url records
+    keep their text, and `faults.losses` what was left out; clear it after each list of records.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Document:
         cut: str | None = None,
         keep_elements: bool = False,
         keep_source: bool = False,
+        charset: str | None = None,
     ) -> None:
         self.url = url
         self.format = UNKNOWN.name
-        self.encoding: str | None = None
         self.bytes = 0
         self.url_count = 0
         self.counts = Counts()
@@ -100,6 +100,7 @@ class Document:
         self._limits = limits
         self._cut = cut
         self._keep_elements = keep_elements
+        self._charset = charset
         self._recovered = False
         self._builder: EntryBuilder | None = None
 
@@ -111,7 +112,7 @@ class Document:
         """
         plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults, deflated))
         start = yield from self._start(plain)
-        self.encoding, texts = decode(self._ended(chain([start], plain)), self.faults)
+        texts = decode(self._ended(chain([start], plain)), self.faults, self._charset)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count
             if len(records) > left:
@@ -133,6 +134,11 @@ class Document:
         for name in ("format", "outcome", "url_count", "bytes", "encoding", "lastmod_min", "lastmod_max", "counts",
                      "namespaces", "error"):  # fmt: skip
             setattr(record, name, getattr(self, name))
+
+    @property
+    def encoding(self) -> str | None:
+        """Encoding of the text; None if there is none."""
+        return self.faults.encoding
 
     @property
     def outcome(self) -> str:

@@ -67,6 +67,8 @@ class Faults:
         self.counts: Counter[str] = Counter()
         self.lost = 0
         """Entries left out because they could not be trusted."""
+        self.encoding: str | None = None
+        """Encoding of the text; None before any of it was read."""
         self.undecodable = False
         """True if some bytes did not fit the encoding and became U+FFFD."""
         self.in_entries = False

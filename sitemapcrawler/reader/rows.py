@@ -145,7 +145,7 @@ def read_rows(
         found = read_rows(table, "", columns, cells, guesses)
         return replace(found, rows=_with_reason(found.rows, reason)) if reason and REASON in columns else found
     faults = Faults()
-    _, texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
+    texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
     found = _recognised(texts, faults, columns, cells, guesses)
     return replace(found, rows=chain(found.rows, _cut(faults)))
 

@@ -204,10 +204,10 @@ class SiteRepair:
                 changes.add(change)
 
     def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
-        place, base = source.place, source.base
         return FileRepair(
-            source.url, self._rules, changes.add, place, self._verified, base, converts, self._may_list, self._dated
-        )
+            source.url, self._rules, changes.add, source.place, self._verified, source.base, converts, self._may_list,
+            self._dated, source.charset,
+        )  # fmt: skip
 
     @staticmethod
     def _count(member: Member, result: Repaired) -> None:

@@ -25,6 +25,7 @@ from sitemapcrawler.repair.places import Placed
 from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import GZIP, Spooled
 from sitemapcrawler.replies.discovery import ARGUMENT
+from sitemapcrawler.replies.page.media_type import charset_of
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.grammar import folder_of
@@ -62,6 +63,8 @@ class Source:
     """URL by which a local file is placed in the set, or a path that begins with `/`, where it may only be assumed."""
     base: str | None = None
     """URL after redirects."""
+    charset: str | None = None
+    """Encoding by the Content-Type header."""
     error: str = ""
     """Why it could not be read."""
     rule: str = FETCH_FAILED
@@ -266,7 +269,10 @@ class AuditedFiles:
             return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)
         final_url = record.final_url or record.sitemap
         kept = self._cache.named(final_url)
-        return Source(record.sitemap, None if kept is None else self._copied(kept), base=final_url)
+        if kept is None:
+            return Source(record.sitemap, base=final_url)
+        charset = charset_of((kept.headers.get("Content-Type") or b"").decode("latin-1"))
+        return Source(record.sitemap, self._copied(kept), base=final_url, charset=charset)
 
     def _copied(self, kept: KeptBody) -> Path | None:
         """Write a body to a file of its own; None if it is damaged."""
@@ -283,7 +289,8 @@ class AuditedFiles:
         if isinstance(download, DownloadError):
             return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
         path = download.path.replace(self._work / f"fetched-{download.name}")
-        return replace(source, path=path, base=download.final_url, error=download.error or "")
+        charset = charset_of(download.content_type)
+        return replace(source, path=path, base=download.final_url, error=download.error or "", charset=charset)
 
     def _rights(self, records: Sequence[SitemapRecord]) -> Rights:
         """What the audit was allowed to do. An older one has not noted it: its records tell which files were named."""

@@ -271,11 +271,12 @@ class FileRepair:
         converts: bool = False,
         may_list: MayList | None = None,
         dated: Dated | None = None,
+        charset: str | None = None,
     ) -> None:
         """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
         each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed; `may_list`: whether the
         robots.txt of another host lets the file list its URLs, None if no robots.txt was read; `dated`: the dates of
-        pages by their history."""
+        pages by their history; `charset`: encoding by the Content-Type header."""
         self.url = url
         self.record = SitemapRecord(url)
         self.read = self.dropped = 0
@@ -306,7 +307,7 @@ class FileRepair:
         self._may_list = may_list
         self._dated = dated
         self._converts = converts
-        self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True)
+        self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True, charset=charset)
         self._judge = rules.judge()
         self._markup: EntryMarkup | None = None
         self._wants_spaces = False

@@ -60,6 +60,12 @@ def media_type(content_type: str | None) -> MediaType | None:
     return found
 
 
+def charset_of(content_type: str | None) -> str | None:
+    """Python's name of the encoding that a Content-Type header declares; None without one."""
+    found = media_type(content_type)
+    return found and found.charset
+
+
 def is_malformed(content_type: str | None) -> bool:
     """True for a header that is not exactly one media type. Source: RFC 9110, 8.3"""
     if not content_type:

@@ -16,8 +16,8 @@ SIZES = (1, 2, 3, 5, 1000)
 
 def decoded(data: bytes, size: int = 1000) -> tuple[str, str, dict[str, int]]:
     faults = Faults()
-    encoding, texts = decode(pieces(data, size), faults)
-    return encoding, "".join(texts), dict(faults.counts)
+    text = "".join(decode(pieces(data, size), faults))
+    return faults.encoding or "", text, dict(faults.counts)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -67,6 +67,42 @@ def test_legacy_encodings_of_other_scripts(codec: str) -> None:
         assert read(data, size).locs == [f"https://e.com/{path}"]
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("charset", "path"), [("cp1251", "ключ"), ("cp932", "日本"), ("cp1252", "café"), ("gb18030", "中文")]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", ""])
+def test_what_is_not_utf_8_has_the_encoding_of_the_header(end: str, charset: str, path: str, size: int) -> None:
+    locs = ["https://e.com/a", f"https://e.com/{path}", "https://e.com/b", f"https://e.com/2/{path}"]
+    text = (end or "\r\n").join(locs) + end
+    reading = read(text.encode(charset), size, charset=charset)
+    assert (reading.locs, reading.lines) == (locs, [1, 2, 3, 4])
+    assert reading.document.encoding == charset
+    assert [(fault.rule, fault.line) for fault in reading.document.faults] == [("doc-encoding-not-utf8", 2)]
+    assert reading.document.outcome == "ok"
+    xml = urlset(*map(url, locs)).partition("\n")[2].replace("\n", end or "\n")
+    assert read(xml.encode(charset), size, charset=charset).locs == locs
+
+
+@pytest.mark.parametrize("charset", ["cp1251", "utf-8", "ascii", "utf-16", "x-unknown"])
+def test_utf_8_is_utf_8_whatever_the_header_says(charset: str) -> None:
+    reading = read("https://e.com/ключ\n", 3, charset=charset)
+    assert (reading.locs, reading.rules) == (["https://e.com/ключ"], {})
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF8, b"<?xml version='1.0' encoding='koi8-r'?>\n"])
+def test_a_mark_or_declaration_counts_more_than_the_header(mark: bytes) -> None:
+    name = "koi8-r" if mark.startswith(b"<") else "utf-8"
+    reading = read(mark + urlset(url("https://e.com/a")).partition("\n")[2].encode() + b"\xe9", charset="cp1251")
+    assert reading.document.encoding == name
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "rot13", "x-unknown"])
+def test_bad_bytes_stay_bad_if_the_header_is_of_no_use(charset: str) -> None:
+    reading = read(b"https://e.com/caf\xe9\n", charset=charset)
+    assert (reading.locs, reading.document.encoding) == (["https://e.com/caf\ufffd"], "utf-8")
+
+
 @pytest.mark.parametrize(
     "name",
     ["x-unknown", "rot13", "utf-7", "cp037", "punycode", "base64", "idna", "undefined", "zlib", "unicode_escape"],
@@ -104,8 +140,7 @@ def test_a_lone_carriage_return_at_the_end_is_a_line_end() -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_a_bad_byte_is_noted_once_with_its_line(size: int) -> None:
     faults = Faults()
-    _, texts = decode(pieces(b"one\ntw\xff\xfeo\nthr\xffee", size), faults)
-    text = "".join(texts)
+    text = "".join(decode(pieces(b"one\ntw\xff\xfeo\nthr\xffee", size), faults))
     assert text == "one\ntw\ufffd\ufffdo\nthr\ufffdee"
     assert [(fault.rule, fault.line) for fault in faults] == [("doc-encoding-not-utf8", 2)]
 
