@@ -30,6 +30,8 @@ GRACE_S = 30.0
 """Seconds by which a crawl may exceed `max_time`: it needs up to 15 to stop, and then writes its files."""
 KILL_S = 30.0
 """Seconds from SIGTERM to SIGKILL."""
+MAX_TIME = "max_time"
+"""Reason of the end of a crawl that exceeded its time."""
 
 
 class CrawlAbandoned(Exception):
@@ -69,21 +71,25 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[
     with output.scratch() as folder:
         job = CrawlJob(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
         try:
-            record = record_of(domain, folder, _crawl(job, plan, tell), attempt)
+            code, is_late = _crawl(job, plan, tell)
+            record = record_of(domain, folder, code, attempt)
         except (CrawlDied, CrawlAbandoned, OutputFailed):
             keep_log(output, domain, folder)
             raise
+        record.partial = MAX_TIME if is_late and record.partial else record.partial
         publish(output, domain, folder, record, began)
         return record
 
 
-def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -> int:
-    """Run the crawl in its own process, and return its exit code. Ends it if it exceeds its time."""
+def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -> tuple[int, bool]:
+    """Run the crawl in its own process, and return its exit code, and whether it exceeded its time and was stopped for
+    that: one that starts late, or is too busy to stop in time, notices only the signal."""
     progress = context().RawArray(c_longlong, 2)
     try:
         with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
             end = time.monotonic() + plan.max_time + GRACE_S  # the first process of a worker waits for PRELOAD
             kill = end + KILL_S
+            is_late = False
             while (code := process.exitcode) is None:
                 process.join(TELL_S)
                 tell(*progress)
@@ -92,8 +98,8 @@ def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -
                     raise CrawlAbandoned(f"the crawl did not end within {most:.0f} s, and was killed")
                 if time.monotonic() > end:
                     process.terminate()
-                    end = kill
-            return code
+                    end, is_late = kill, True
+            return code, is_late
     except (OSError, EOFError) as error:
         raise CrawlDied(f"no process could be started: {error}") from None
 

@@ -110,6 +110,18 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
     assert Data(tmp_path / "out").domains() == {}
 
 
+def test_a_crawl_that_is_stopped_for_its_time_says_so(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task, "GRACE_S", 0.5)
+    with gated(site, "/1.xml"):
+        stopping = when_asked(site, "/1.xml", lambda pid: None)
+        record = crawled(domain(site.url()), plan(f"{tmp_path}/out", max_time=8.0, arguments={"max_time": "3600"}))
+        stopping.join()
+    assert (record.state, record.partial) == ("partial", "max_time")
+    assert Data(tmp_path / "out").domains()[site.url()]["partial"] == "max_time"
+
+
 def test_the_time_of_a_domain_begins_when_its_process_has_started(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
