@@ -1298,7 +1298,7 @@ class Reach:
     """Files: sitemaps with such an entry, and sitemaps and robots.txt files with a problem of their own."""
     at_least: bool = False
     """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule, and none of a rule
-    that reports a file for some of its URLs, as `lastmod-missing` does."""
+    that reports a file for some of its URLs, as `lastmod-missing` does. One whose database failed counts nothing."""
     milder: int = 0
     """Distinct URLs that the rule reports with a lower severity alone; 0 in counts by severity."""
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -224,6 +225,8 @@ MIN_SEVERITY = "SITEMAP_MIN_SEVERITY"
 """Setting in which the command passes --min-severity to its pipeline."""
 LAST_PIPELINE = 2000
 """Order after all pipelines of ours, and after those of users, which are below 1000 by Scrapy's convention."""
+OF_TEMPORARY_FILES = ("sitemapcrawler.jobs.job", "sitemapcrawler.feeds.storages", "scrapy.extensions.feedexport")
+"""Loggers of errors that follow from each other if a disk is full."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
 """Log settings unless a level is chosen: only errors."""
 
@@ -366,6 +369,9 @@ class Command(BaseCommand):
         self._plan = plan(settings, self._arguments, ValidatingSpider)
         if opts.output is None:
             self._folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
+            errors = count()
+            for name in OF_TEMPORARY_FILES:
+                logging.getLogger(name).addFilter(lambda record: record.levelno < logging.ERROR or not next(errors))
             show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
             show |= {"names": named.names, "robots": self._robots, **self._show}
             set_feed(settings, str(self._feed), opts.format, **show)

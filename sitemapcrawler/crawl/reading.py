@@ -17,6 +17,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.job import STORE_LOST
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
@@ -91,6 +92,9 @@ class Reading:
         if answer.ok:
             with self.open(answer.body):
                 yield from self._read(visit, answer, record, document)
+            if answer.body.error is not None:
+                logger.error("%s: %s, and the crawl ends", visit.url, answer.error)
+                self.stop.end(STORE_LOST)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
             record.error = answer.error or f"HTTP status {answer.status}"

@@ -153,5 +153,5 @@ def _cut(body: Body) -> str:
     if body.overflowed:
         return f"more than {body.limit} bytes: the rest was not fetched"
     if body.error is not None:
-        return f"the body could not be kept: {body.error}"
+        return f"the body could not be kept: {body.error.strerror or body.error}"
     return "the crawl was stopped" if body.stopped else "the connection ended before the body did"

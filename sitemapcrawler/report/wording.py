@@ -314,7 +314,7 @@ PARTIAL = {
     "max_site_time": "a site exceeded its time budget (SITEMAP_MAX_SITE_TIME)",
     "max_time": "it reached max_time",
     "shutdown": "it was stopped",
-    "store": "its database could not be written",
+    "store": "what it read could not be stored",
     "internal error": "of an internal error, see the log",
 }
 """Why a crawl ended early, by `partial` of the summary."""

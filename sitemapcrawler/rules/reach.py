@@ -6,7 +6,7 @@ records are final (`jobs.counting`), one without as records pass (`pipelines.rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sitemapcrawler.items import Reach
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Per, Severity
@@ -18,8 +18,15 @@ NOUNS: Mapping[str, str] = {Severity.ERROR: "errors", Severity.WARNING: "warning
 
 
 def places(by_severity: Mapping[str, Reach]) -> dict[str, str]:
-    """What was found where, by severity: `errors on 11,755 URLs in 3 files`."""
-    return {severity: f"{NOUNS.get(severity, severity)} {reach.place}" for severity, reach in by_severity.items()}
+    """What was found where, by severity: `errors on 11,755 URLs in 3 files`, or `errors` if that was not counted."""
+    return {
+        severity: f"{NOUNS.get(severity, severity)} {_place(reach)}".rstrip() for severity, reach in by_severity.items()
+    }
+
+
+def _place(reach: Reach) -> str:
+    is_counted = reach.urls or reach.entries or reach.files or not reach.at_least
+    return reach.place if is_counted else ""
 
 
 def own_severity(id: str) -> str:
@@ -48,6 +55,8 @@ def _is_of_files(id: str, reach: Reach) -> bool:
     return reach.severity == Severity.ERROR and not reach.urls and per is not Per.ENTRY
 
 
-def unknown(rules: Iterable[str], severities: Iterable[str]) -> Reaches:
+def unknown(rules: Iterable[str], severities: Collection[str]) -> Reaches:
     """For what found something in a crawl whose records could not be counted."""
-    return completed({}, {severity: Reach(severity) for severity in severities}, rules)
+    by_rule = {rule: Reach(own_severity(rule), at_least=True) for rule in rules}
+    found, by_severity = completed(by_rule, {one: Reach(one, at_least=True) for one in severities}, ())
+    return found, {severity: reach for severity, reach in by_severity.items() if severity in severities}

@@ -90,14 +90,17 @@ def spool_input(limit: int = 0) -> None:
             file.flush()
             os.dup2(file.fileno(), sys.stdin.fileno())
     except OSError as error:
-        raise ValueError(f"standard input cannot be read: {error.strerror}") from None
+        raise ValueError(f"a temporary file cannot be written: {error.strerror}") from None
 
 
 def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
     left = limit + 1 if limit else sys.maxsize
-    while left and (chunk := source.read(min(left, CHUNK))):
-        left -= len(chunk)
-        yield chunk
+    try:
+        while left and (chunk := source.read(min(left, CHUNK))):
+            left -= len(chunk)
+            yield chunk
+    except OSError as error:
+        raise ValueError(f"standard input cannot be read: {error.strerror}") from None
 
 
 class StandardOutput:

@@ -22,6 +22,7 @@ from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, crawl
 from tests.crawl.documents import index, packed, page, robots, urlset
 from tests.crawl.forks import environment
+from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer
 from tests.ports import reserved_port
 
@@ -226,6 +227,32 @@ def test_interrupt_while_standard_input_is_read_ends_with_a_line(module: str) ->
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=DEADLINE_S)
     assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"sitemapcrawler: stopped before the end\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["validate", "big.xml"], ["validate", "-"], ["inspect", "URL"]])
+def test_full_disk_for_temporary_files_is_one_line_and_no_fault_of_the_site(
+    words: list[str], site: SiteServer, tmp_path: Path
+) -> None:
+    site.routes = {"/big.xml": urlset(*(f"https://pages.example/{'x' * 80}{number}" for number in range(20_000)))}
+    (tmp_path / "big.xml").write_bytes(site.routes["/big.xml"])
+    (tmp_path / "disk").mkdir()
+    named = [word.replace("URL", site.url("/big.xml")) for word in words]
+    with small(tmp_path / "disk", "300k") as disk, (tmp_path / "big.xml").open("rb") as sent:
+        done = subprocess.run(
+            [*disk.within(tmp_path), sys.executable, "-m", "sitemapcrawler.cli", *named, *SETTINGS],
+            env={**environment(), "TMPDIR": str(disk.folder)},
+            stdin=sent,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=DEADLINE_S,
+        )
+        assert disk.names() == set()
+    [line] = done.stderr.splitlines()
+    assert "No space left on device" in line and "cannot be read" not in line
+    assert done.returncode == (3 if words[0] == "inspect" else 2)
+    assert "error" not in done.stdout and "on the site" not in done.stdout
 
 
 # Folders

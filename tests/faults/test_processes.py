@@ -110,6 +110,7 @@ def test_full_disk_for_temporary_files_costs_a_line(large: SiteServer, tmp_path:
     assert done.code == 1
     assert "No space left on device" in done.log
     assert done.summary["partial"] == "store"
+    assert "on the site" not in done.log
     listed = Counter(record["sitemap"] for record in done.of_type("url"))
     assert {url: one["url_count"] for url, one in done.sitemaps.items() if one["url_count"] and url in listed} == listed
 
