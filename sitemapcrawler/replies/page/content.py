@@ -99,9 +99,12 @@ def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
 
 
 def _has_meaning(before: Sequence[str], after: Sequence[str]) -> bool:
-    """True for a number behind a name with a colon, or beside a currency."""
+    """True for a number behind a name with a colon, or beside a currency that has no other number."""
     has_name = any(line.endswith(COLONS) for line in before)
-    return has_name or any(not CURRENCIES.isdisjoint(folded(line).rstrip(".").split(" ")) for line in (*before, *after))
+    return has_name or any(
+        not CURRENCIES.isdisjoint(folded(line).rstrip(".").split(" ")) and not any(map(str.isdigit, line))
+        for line in (*before, *after)
+    )
 
 
 def _divided(lines: Iterable[str]) -> tuple[str, str]:

@@ -75,7 +75,7 @@ PARTS = "[hidden],[aria-hidden],[inert],[style],[role],header,aside,form,time"
 TAGS = frozenset(("header", "aside", "form", "time"))
 ROLES = frozenset(
     ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "alertdialog", "timer", "status",
-     "log", "marquee", "menu", "menubar", "toolbar")
+     "log", "marquee", "menu", "menubar", "tablist", "toolbar")
 )  # fmt: skip
 HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 UNTIL_FOUND = "until-found"

@@ -94,6 +94,8 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("Nur noch 3 Plätze", "Nur noch 2 Plätze"),
         ("残り3室", "残り2室"),
         ("</p><b>Ann</b><span>(1,413)</span>", "</p><b>Ann</b><span>(1,414)</span>"),
+        ("</p><b>12 €</b><span>(413)</span>", "</p><b>12 €</b><span>(414)</span>"),
+        ("", "<ul role=tablist><li><a href=#more>More lamps</a></ul>"),
         ("", "<div><h4>Newsletter</h4>News of lamps every month</div>"),
         ("<div class='card_1ad139'>For the kitchen</div>", "<div class='card_ea3012'>For the kitchen</div>"),
         ("You are visitor number 12", "You are visitor number 13"),
