@@ -147,13 +147,13 @@ os.kill = lambda *what: (kill(*what), kill(*what))
 @pytest.mark.parametrize(
     ("module", "name"), [("twisted.internet.asyncioreactor", "SIGTERM"), ("sitemapcrawler.commands.crawl", "SIGTERM")]
 )
-def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
+def test_signal_during_imports_ends_in_a_line(shop: Shop, module: str, name: str) -> None:
     job, before = shop.job(), shop.site.connections
     patch(job, AT_IMPORT.format(module=module, name=name))
     with forks.fresh():
         log = log_of(running := job.start())
     assert running.process.returncode == -signal.Signals[name]
-    assert log == ""
+    assert log == "sitemapcrawler: stopped before the end\n"
     assert shop.site.connections == before
     assert {path.name for path in job.folder.iterdir()} <= {LOG, patched.CODE}
 
