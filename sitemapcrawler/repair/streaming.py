@@ -275,8 +275,8 @@ class FileRepair:
     ) -> None:
         """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
         each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed; `may_list`: whether the
-        robots.txt of another host lets the file list its URLs, None if no robots.txt was read; `dated`: the dates of
-        pages by their history; `charset`: encoding by the Content-Type header."""
+        robots.txt of another host lets the file list its URLs; `dated`: the dates of pages by their history; `charset`:
+        encoding by the Content-Type header."""
         self.url = url
         self.record = SitemapRecord(url)
         self.read = self.dropped = 0
@@ -709,13 +709,11 @@ class FileRepair:
         for _ in range(ROUNDS):
             reduced = self._without_wrong_objects(found, waiting) if waiting else []
             waiting = [place for place in reduced if (entry := found[place]) is not None and self._wrong(entry)]
-        # Of files alone, no robots.txt is known, which may let them list pages of its host.
-        no_page = NO_PAGE if self._may_list is not None else NO_PAGE - {OFFSITE}
         for place, entry in enumerate(found):
             if entry is None:
                 continue
             rules = [*self._wrong(entry), *(rule for rule in entry.issues if rule in self._rules and rule in STAYING)]
-            if no_page.intersection(rules) or (rules and (self._rules.is_new or UNREADABLE in entry.loc)):
+            if NO_PAGE.intersection(rules) or (rules and (self._rules.is_new or UNREADABLE in entry.loc)):
                 self._drop_entry(entry, rules[0])
                 found[place] = None
             elif rules:

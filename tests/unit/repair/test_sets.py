@@ -67,13 +67,6 @@ def test_a_url_with_a_query_gets_a_name_that_the_index_lists(tmp_path: Path) -> 
     assert counts(outcome) == (4, 2, 2, 0, 0)
 
 
-def test_pages_of_other_hosts_stay_if_no_robots_txt_was_read(tmp_path: Path) -> None:
-    outcome = repair(tmp_path, urlset(page("a"), "<url><loc>https://other.example/</loc></url>"), may_list=None)
-    assert listed(outcome) == ["a", "https://other.example/"]
-    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("not repaired", "loc-offsite")]
-    assert counts(outcome) == (2, 1, 0, 0, 1)
-
-
 def test_a_file_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     other = "<url><loc>https://other.example/</loc></url>"
     outcome = repair(
