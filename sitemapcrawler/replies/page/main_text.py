@@ -116,6 +116,7 @@ OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
 MAX_TITLES, MAX_TITLE = 20, 300
 """Headings that are compared with the title of a page, and characters of a text that are compared."""
 OF_PARTS = HEADINGS + NEWSLETTERS
+"""Beginnings of headings of parts that may be no content."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 
 
@@ -647,7 +648,7 @@ def _is_off(attributes: dict[str, str | None]) -> bool:
 
 def _has_noisy_name(node: LexborNode) -> bool:
     attributes = node.attributes
-    return _kind_of_name(attributes.get("class"), attributes.get("id")) == "noise"
+    return _kind_of_name(attributes.get("class"), attributes.get("id")) in ("noise", "related")
 
 
 def _is_note(names: str) -> bool:

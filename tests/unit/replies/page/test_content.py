@@ -248,6 +248,11 @@ def test_the_heading_that_the_title_names(title: str, markup: str, is_heading: b
     assert (content(page.replace("{}", "Brass lamps")) != content(page.replace("{}", "Steel lamps"))) == is_heading
 
 
+def test_an_article_named_after_related_pages_is_not_that_of_the_page() -> None:
+    related = f"<article class=related><h1>Steel lamp</h1>{PROSE}</article>"
+    assert content(f"<main><p>Heavy.</p>{related}</main>") != content(f"<main>{related}</main>")
+
+
 def test_a_page_of_reviews() -> None:
     reviews = "".join(f"<p>A review {'so ' * n}</p>" for n in range(9))
     assert content(f"<h1>Lamp</h1><div class=reviews>{reviews}</div>").words > 9
