@@ -375,7 +375,8 @@ class FileRepair:
                     if (verdict := verdicts.get(page.loc)) is not None and verdict.rule in self._rules:
                         url = page.loc_raw or page.loc
                         self.unfit.append(Change(Action.UNREPAIRED, verdict.rule, url, url, "", self.url, page.line))
-                    self.error = self.error or next(iter(self._errors(page.issues, document.notes.get(id(page)))), "")
+                    errors = self._errors(page.issues, document.notes.get(id(page)), facts)
+                    self.error = self.error or next(iter(errors), "")
             losses.clear()
         self._end_comments()
         document.describe(self.record)
@@ -510,7 +511,7 @@ class FileRepair:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
         origin.text = (note.broken if note is not None and recovered else "") or source
         is_bare = self._converts or _is_bare(page)
-        errors = self._errors(page.issues, note)
+        errors = self._errors(page.issues, note, facts)
         date = self._dated(page.loc, page.lastmod) if self._dated is not None and not self.is_text else None
         articles = int(page.news is not None)
         versions = self._versions(page, facts)
@@ -545,14 +546,18 @@ class FileRepair:
         return self._written(**fields)
 
     @staticmethod
-    def _errors(issues: Collection[str], note: Note | None) -> list[str]:
-        """Rules that find an error, not something milder than usual."""
+    def _errors(issues: Collection[str], note: Note | None, file: FileFacts) -> list[str]:
+        """Rules that find an error, not something milder than usual. Notes of a rule are summed up for the file."""
         found: dict[str, set[str]] = {}
         for finding in note.findings if note is not None else ():
             found.setdefault(finding.rule, set()).add(finding.severity)
+        notes = {
+            rule for rule, tally in file.found.rules.items() if tally.sums and Severity.ERROR not in tally.severities
+        }
         return [
             rule for rule in issues
-            if _rules()[rule].severity is Severity.ERROR and (rule not in found or Severity.ERROR in found[rule])
+            if _rules()[rule].severity is Severity.ERROR
+            and (Severity.ERROR in found[rule] if rule in found else rule not in notes)
         ]  # fmt: skip
 
     def _is_odd(self, entry: Entry) -> bool:
@@ -699,7 +704,7 @@ class FileRepair:
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
                         "", page.loc, NO_ORIGIN, page.lastmod_at, _is_bare(page), int(page.news is not None), versions,
-                        _has_only(versions, page), issues=issues, errors=self._errors(issues, note),
+                        _has_only(versions, page), issues=issues, errors=self._errors(issues, note, facts),
                     )  # fmt: skip
         return results
 

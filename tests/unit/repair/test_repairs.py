@@ -420,6 +420,16 @@ def test_a_link_that_is_removed_leaves_its_code_to_another(codes: tuple[str, ...
     assert again.data("sitemap.xml") == outcome.data("sitemap.xml")
 
 
+def test_a_note_on_a_feed_leaves_it_a_feed(tmp_path: Path) -> None:
+    entries = "".join(
+        f"<entry><title>t</title><id>{link}</id><link href='{link}'/></entry>" for link in (f"{HOME}a", "b")
+    )
+    feed = f"<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title><id>f</id>{entries}</feed>".encode()
+    outcome = repair(tmp_path, feed, names=["feed.xml"])
+    assert outcome.data("feed.xml") == feed
+    assert outcome.rows == []
+
+
 @pytest.mark.parametrize("name", ["feed.rss", "feed.xml"])
 def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path: Path) -> None:
     items = "".join(
