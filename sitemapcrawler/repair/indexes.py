@@ -18,7 +18,7 @@ from sitemapcrawler.repair.edits import w3c
 from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.sources import Member, Row, Source
-from sitemapcrawler.repair.streaming import Rules
+from sitemapcrawler.repair.streaming import MayList, Rules
 from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
 from sitemapcrawler.rules.facts.written import DateForm, Standard, written
 from sitemapcrawler.rules.families.index import TOLERANCE
@@ -37,13 +37,20 @@ class Indexes:
     """Decides what the indexes of a set list."""
 
     def __init__(
-        self, members: Mapping[str, Member], rules: Rules, note: Callable[[Change], None], states: Counter[str]
+        self,
+        members: Mapping[str, Member],
+        rules: Rules,
+        note: Callable[[Change], None],
+        states: Counter[str],
+        may_list: MayList | None = None,
     ) -> None:
-        """`members`: files by the visit keys of their URLs; `states`: counts the entries that stay by `State`."""
+        """`members`: files by the visit keys of their URLs; `states`: counts the entries that stay by `State`;
+        `may_list`: as in `FileRepair`."""
         self._members = members
         self._rules = rules
         self._note = note
         self._states = states
+        self._may_list = may_list
         self._open: list[Member] = []
         self._done: set[Member] = set()
 
@@ -119,8 +126,9 @@ class Indexes:
         if not urls.is_web(row.child.loc):
             return RELATIVE
         home = index.web_url
-        is_elsewhere = home is not None and standing(row.child.loc, home) is Standing.OTHER_AUTHORITY
-        return OFFSITE if is_elsewhere else ""
+        if home is None or standing(row.child.loc, home) is not Standing.OTHER_AUTHORITY:
+            return ""
+        return "" if self._may_list is not None and self._may_list(row.child.loc, [home]) else OFFSITE
 
     def _drop(self, row: Row, rule: str, index: Member) -> None:
         assert index.repair is not None

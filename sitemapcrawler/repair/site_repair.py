@@ -224,7 +224,7 @@ class SiteRepair:
         for member in self._members:
             for key in _keys(member.source):
                 by_url.setdefault(key, member)
-        listing = Indexes(by_url, self._rules, result.changes.add, writer.states)
+        listing = Indexes(by_url, self._rules, result.changes.add, writer.states, self._may_list)
         for index in (member for member in self._members if member.is_index):
             listing.choose(index)
         listed = {row.member for member in self._members for row in member.rows if row.member is not None}

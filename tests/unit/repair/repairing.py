@@ -25,7 +25,7 @@ from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import Source
-from sitemapcrawler.repair.streaming import OF_LIMITS, VERIFIED, Dated, Rules, Verified
+from sitemapcrawler.repair.streaming import OF_LIMITS, VERIFIED, Dated, MayList, Rules, Verified
 from sitemapcrawler.repair.writing import GZIP
 
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
@@ -176,9 +176,10 @@ def repair(
     local: bool = False,
     pages: Iterable[FoundPage] | None = None,
     dated: Dated | None = None,
+    may_list: MayList | None = None,
 ) -> Outcome:
     """Repair documents, which live at these URLs, or at `HOME` under these names; `local`: nobody knows where; `pages`:
-    to add; `dated`: dates by a history."""
+    to add; `dated`: dates by a history; `may_list`: as in `SiteRepair`."""
     folder.mkdir(parents=True, exist_ok=True)
     called = [*names] or [f"sitemap{number or ''}.xml" for number in range(len(documents))]
     sources = []
@@ -189,7 +190,7 @@ def repair(
         sources.append(Source(url, path, target=f"/{name}" if local else None))
     rules = Rules.chosen(only)
     additions = Additions(pages, rules) if pages is not None else None
-    found = SiteRepair(rules, lambda source, children: [], verified, compress, additions=additions, dated=dated)
+    found = SiteRepair(rules, lambda *_: [], verified, compress, may_list, additions=additions, dated=dated)
     out = folder / "out"
     return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
 

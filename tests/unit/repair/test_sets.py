@@ -132,6 +132,13 @@ def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_
     assert counts(outcome) == (3, 2, 0, 0, 1)
 
 
+def test_a_robots_txt_that_names_an_index_lets_it_list_the_files_of_its_host(tmp_path: Path) -> None:
+    outer, file = "https://cdn.example.net/all.xml", f"{HOME}a.xml"
+    documents, names = [index(file), urlset(page("a"))], [outer, file]
+    outcome = repair(tmp_path, *documents, names=names, may_list=lambda url, files: (url, *files) == (file, outer))
+    assert outcome.rows == []
+
+
 def of_folder(folder: Path, files: dict[str, bytes], base: str | None) -> dict[str, str]:
     """Repair the files of a folder, compressed; return {name: content} of the set with its list of changes."""
     for name, data in files.items():
