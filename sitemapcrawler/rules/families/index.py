@@ -314,9 +314,9 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
 
     Why: An index lists sitemaps of its own site; search engines ignore others. A host may let another list its sitemaps
     by naming the index in its own robots.txt.
-    Fix: Remove the entry, move the sitemap to the index's host, or name it in the robots.txt of its own host.
+    Fix: Name the index in the robots.txt of the sitemap's host, move the sitemap to the index's, or remove the entry.
     Bad: `https://cdn.example.net/sitemap-1.xml` in `https://example.com/sitemap.xml`
-    Good: the sitemap on `https://example.com/`, or named in robots.txt itself
+    Good: the sitemap on `https://example.com/`, or the index in `https://cdn.example.net/robots.txt`
     """
     if child.standing is Standing.OTHER_AUTHORITY:
         text = f"{child.parts.netloc.rpartition('@')[2]} is not {child.file.parts.netloc}, the host of the index"
