@@ -357,7 +357,7 @@ def _read_agent(parsed: Parsed, number: int, value: str, content: str, tokens: r
 
 def _token(value: str, tokens: re.Pattern[str] = TOKEN) -> str:
     """Product token of a User-agent value in lower case, up to the first invalid character."""
-    if value == EVERYBODY or (value.startswith(EVERYBODY) and value[1].isspace()):
+    if value.startswith(EVERYBODY) and value[1:2] in ("", *_GOOGLE_BLANKS):
         return EVERYBODY
     found = tokens.match(value)
     return found[0].lower() if found else ""
