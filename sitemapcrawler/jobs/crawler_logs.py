@@ -21,6 +21,7 @@ from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
+from sitemapcrawler.rules.facts.site import origin_of
 from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 
 COMMENT = "#"
@@ -108,12 +109,14 @@ FETCHED = """
 status."""
 ENTRIES = f"""
     CREATE OR REPLACE TEMP TABLE log_entries AS
-    SELECT l.page, min(u.lastmod_at)::DATE AS changed, any_value(u.blocked_for) AS blocked_for
+    SELECT l.page, min(u.lastmod_at) AS changed, any_value(CASE
+        WHEN {origin_of("u.loc")} || '/robots.txt' NOT IN (SELECT robots FROM robots WHERE outcome <> 'parsed')
+        THEN [lower(name) for name in u.blocked_for] END) AS denied
     FROM link_listed l JOIN urls u ON u.rowid = l.entry WHERE {CURRENT} GROUP BY l.page"""
-"""SQL: the listed pages."""
+"""SQL: the listed pages, with the crawlers that a robots.txt denies them; one that cannot be read says nothing."""
 BY_CRAWLER = f"""
     SELECT f.crawler, sum(f.requests)::BIGINT, count(e.page), count(e.page) FILTER (f.status >= 400),
-           count(e.page) FILTER (list_contains([lower(name) for name in e.blocked_for], f.crawler)),
+           count(e.page) FILTER (list_contains(e.denied, f.crawler)),
            {iso("max(f.last) FILTER (e.page IS NOT NULL)")},
            coalesce(sum(f.requests) FILTER (s.kind = 'robots'), 0)::BIGINT,
            {iso("max(f.last) FILTER (s.kind = 'robots')")},
@@ -123,7 +126,7 @@ BY_CRAWLER = f"""
     GROUP BY f.crawler"""
 DAYS = """
     SELECT crawler, median(days) FROM (
-        SELECT h.crawler, e.page, min(h.asked)::DATE - any_value(e.changed) AS days
+        SELECT h.crawler, e.page, min(h.asked)::DATE - any_value(e.changed)::DATE AS days
         FROM log_hits h JOIN log_pages p USING (url) JOIN log_entries e USING (page)
         WHERE h.crawler IS NOT NULL AND h.genuine IS DISTINCT FROM false AND h.asked >= e.changed
           AND e.changed >= (SELECT min(first)::DATE FROM log_visits)
@@ -171,10 +174,10 @@ ROWS_SEEN = f"""
     SELECT u.rowid AS row, u.sitemap, s.fetched FROM urls u JOIN log_seen s ON s.url = {text_key("u.loc")}"""
 PROBLEMS = f"""
     SELECT kind, crawler, loc, status, last, verified, count(*) OVER (PARTITION BY kind, crawler) FROM (
-        SELECT DISTINCT f.crawler, f.status, f.last, f.verified, u.loc, u.blocked_for,
-               CASE WHEN list_contains([lower(name) for name in u.blocked_for], f.crawler) THEN 'denied'
-                    WHEN f.status >= 400 THEN 'error' END AS kind
-        FROM log_fetched f JOIN link_listed l USING (page) JOIN urls u ON u.rowid = l.entry
+        SELECT DISTINCT f.crawler, f.status, f.last, f.verified, u.loc,
+               CASE WHEN list_contains(e.denied, f.crawler) THEN 'denied' WHEN f.status >= 400 THEN 'error' END AS kind
+        FROM log_fetched f JOIN log_entries e USING (page) JOIN link_listed l USING (page)
+        JOIN urls u ON u.rowid = l.entry
         WHERE {CURRENT})
     WHERE kind IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY kind, crawler ORDER BY last DESC, loc) <= {MAX_PROBLEMS}"""

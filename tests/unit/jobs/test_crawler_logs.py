@@ -307,6 +307,23 @@ def test_sums_by_crawler(tmp_path: Path, store: Store) -> None:
     assert problems == [("denied", "gptbot", f"{HOME}private", 200), ("error", "googlebot", f"{HOME}b", 404)]
 
 
+def test_request_on_the_day_of_a_change_counts_only_after_it(tmp_path: Path, store: Store) -> None:
+    store.execute(
+        "INSERT INTO urls (loc, sitemap, line, lastmod_at) VALUES (?, ?, 1, '2026-05-01 15:00:00')",
+        [f"{HOME}changed", SITEMAP],
+    )
+    log = line("/changed", time="01/May/2026:10:00:00 +0000") + line("/changed", time="11/May/2026:10:00:00 +0000")
+    assert Loaded(store, tmp_path, log).found["googlebot"].days == 10
+
+
+def test_robots_txt_that_cannot_be_read_denies_no_request(tmp_path: Path, store: Store) -> None:
+    store.execute("INSERT INTO robots (robots, outcome) VALUES (?, 'unreachable')", [f"{HOME}robots.txt"])
+    log = line("/private", "GPTBot/1.2") + line("/private/x", "GPTBot/1.2", status=404)
+    loaded = Loaded(store, tmp_path, log, "private", "private/x")
+    assert loaded.found["gptbot"].denied == 0
+    assert store.execute("SELECT kind, loc FROM fetched_problems") == [("error", f"{HOME}private/x")]
+
+
 def test_entries_have_the_last_request_of_each_crawler_the_latest_first(tmp_path: Path, store: Store) -> None:
     agents = {"bingbot/2.0": "2026-05-03T10:00:00Z", GOOGLEBOT: "2026-05-04T10:00:00Z", "GPTBot/1.2": "no time"}
     log = "".join(
