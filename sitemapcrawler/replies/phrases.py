@@ -15,11 +15,12 @@ _TABLE = read_words("sitemapcrawler.replies", "phrases")["phrases"]
 ERROR_WORDS = frozenset(_TABLE["error_words"].split())
 FILLERS = ERROR_WORDS.union(_TABLE["fillers"].split())
 """Words around a phrase that add nothing to it."""
+REGRETS = frozenset(_TABLE["regrets"].split())
 _WORD = re.compile(r"\w+")
 
 
 def _trimmed(text: str) -> tuple[str, ...]:
-    found = _WORD.findall(text.casefold())
+    found = [word for word in _WORD.findall(text.casefold()) if word not in REGRETS]
     while found and found[0] in FILLERS:
         del found[0]
     while found and found[-1] in FILLERS:

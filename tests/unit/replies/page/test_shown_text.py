@@ -88,6 +88,8 @@ def test_markup_begins_behind_the_head() -> None:
         "Pagina non trovata", "Pagina niet gevonden", "Nie znaleziono strony", "Sidan hittades inte", "Sivua ei löydy",
         "Stránka nenalezena", "Sayfa bulunamadı", "Страница не найдена", "Ошибка 404", "页面不存在", "ページが見つかりません",
         "페이지를 찾을 수 없습니다", "Σελίδα δεν βρέθηκε", "Nothing found", "Product not found :: Shop",
+        "Dieses Angebot ist leider nicht mehr verfügbar.", "Unfortunately, this listing is no longer available.",
+        "Malheureusement, cette annonce n'est plus disponible", "К сожалению, страница не найдена", "很抱歉，页面不存在",
     ],
 )  # fmt: skip
 def test_title_says_that_nothing_was_found(text: str) -> None:
