@@ -284,7 +284,7 @@ def on_targets(
         JOIN wrong w ON w.page = l.target
         JOIN urls u ON u.rowid = {row_of("l.source")}
         WHERE l.code IS NOT NULL AND l.source <> l.target
-          AND coalesce(u.reply.kind NOT IN {BROKEN_KINDS}, true)
+          AND coalesce(u.reply.kind NOT IN {BROKEN_KINDS}, true) AND u.reply.soft_404 IS NULL
           AND NOT coalesce(list_contains(u.issues, '{rule}'), false)
         GROUP BY l.source"""
     values = f"SELECT n.place, {what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"

@@ -435,12 +435,16 @@ ON = (Of.REPLY, Of.SITE)
 """`SITE` covers targets that were requested after their entry was judged."""
 
 
+def _is_soft_404(reply: ReplyRecord) -> bool:
+    return reply.kind == ReplyKind.OK and reply.soft_404 is not None
+
+
 def _is_broken(reply: ReplyRecord) -> bool:
-    return reply.kind in (ReplyKind.HTTP_ERROR, ReplyKind.REDIRECT_LOOP) or is_unanswered(reply)
+    return reply.kind in (ReplyKind.HTTP_ERROR, ReplyKind.REDIRECT_LOOP) or is_unanswered(reply) or _is_soft_404(reply)
 
 
 def _status_fault(reply: ReplyRecord) -> str | None:
-    if reply.kind == ReplyKind.OK and reply.soft_404 is not None:
+    if _is_soft_404(reply):
         return f"is a soft 404: {reply.soft_404}"
     return trouble(reply) if _is_broken(reply) else None
 

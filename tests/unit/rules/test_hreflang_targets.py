@@ -19,9 +19,12 @@ from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, f
 DE, FR = "https://example.com/de", "https://example.com/fr"
 
 
-def versions(targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = None, **codes: str) -> Any:
+def versions(
+    targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = None, soft_404: str | None = None, **codes: str
+) -> Any:
     alternates = [Alternate(code, href) for code, href in codes.items()]
-    return facts(reply, UrlRecord(URL, sitemap=SITEMAP, alternates=alternates, line=3), targets=targets)
+    record = UrlRecord(URL, sitemap=SITEMAP, alternates=alternates, line=3)
+    return facts(reply, record, soft_404, targets=targets)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,7 @@ def test_what_was_not_asked_and_the_page_itself_have_no_finding() -> None:
 
 def test_an_entry_that_does_not_work_has_one_finding() -> None:
     assert told(versions({DE: error(404)}, reply=error(404), en=URL, de=DE)) == {"status-404": "error"}
+    assert told(versions({DE: error(404)}, soft_404="empty", en=URL, de=DE)) == {"status-soft-404": "warning"}
 
 
 def test_an_entry_that_was_not_asked_is_judged() -> None:
