@@ -185,9 +185,10 @@ def feed_gaps(report: Report) -> list[str]:
 
 
 def origin(report: Report) -> str:
-    """Most frequent scheme and authority of the files; the page shows URLs without it."""
+    """Most frequent scheme and authority of the files, of a crawled site if any are; the page shows URLs without it."""
+    named = {urls.site_of(urls.origin(name) or f"https://{name}") for name in report.summary.domains}
     origins = Counter(urls.origin(file.record.sitemap) or "" for file in report.files)
-    return origins.most_common(1)[0][0] if origins else ""
+    return max(origins, key=lambda one: (urls.site_of(one) in named, origins[one]), default="")
 
 
 def status(code: str) -> str:

@@ -305,6 +305,14 @@ def test_sites_are_the_hosts_of_the_files_where_only_files_were_named(written: t
     assert sites(report) == ["c.example"]
 
 
+def test_paths_are_those_of_the_crawled_site() -> None:
+    files = ("https://docs.a.example/1", "https://docs.a.example/2", "https://www.a.example/")
+    report = Report(SummaryRecord(), files=[FileProblems(SitemapRecord(sitemap=url)) for url in files])
+    assert origin(report) == "https://docs.a.example"
+    report.summary.domains = ["a.example"]
+    assert origin(report) == "https://www.a.example"
+
+
 def test_local_files_have_the_host_of_base_url_or_their_names() -> None:
     files = [FileProblems(SitemapRecord(sitemap="file:///home/me/public/my%20map.xml"))]
     assert sites(Report(SummaryRecord(), files=files)) == ["my map.xml"]
