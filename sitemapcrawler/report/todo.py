@@ -9,6 +9,7 @@ from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.urls import bare_host
 
 WHY: Mapping[str, str] = {
@@ -68,6 +69,8 @@ def next_step(record: UrlRecord) -> str:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."
     if record.indexability == Indexability.REDIRECT and record.reply and not is_page(record.reply.content_type):
         return "Remove the entry: it leads to an image, feed or other file, not to a page."
+    if record.reply and any(hop.status not in PERMANENT for hop in record.reply.redirects[:1]):
+        return "If the redirect is meant to stay, make it permanent and list the target; otherwise keep the entry."
     if TARGET_LISTED.intersection(record.issues):
         return "Remove the entry: its target is listed too."
     if target.indexable:

@@ -44,6 +44,7 @@ def error(status: int) -> ReplyRecord:
         (moved(ELSEWHERE), Target(ELSEWHERE, indexable=True), "redirects", ELSEWHERE, "leads to another site"),
         (moved("https://www.example.com/a"), Target("https://www.example.com/a", indexable=True), "redirects",
          "https://www.example.com/a", "List the target instead."),
+        (moved(redirects=[Hop(302, LOC)]), Target(NEW, indexable=True), "redirects", NEW, "otherwise keep the entry"),
         (moved(kind="redirect-loop"), None, "redirects without end", None, "fix the redirect"),
         (copy(NEW), Target(NEW, indexable=True), "canonical", NEW, "List the target instead."),
         (copy(NEW), None, "canonical", NEW, "correct the canonical"),
