@@ -185,8 +185,15 @@ def _difference(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> str | None:
         if denial.agent not in known:
             place = "in the X-Robots-Tag header" if denial.place is Place.HEADER else "in the page"
             return f"noindex {place}{f' for {denial.agent}' if denial.agent else ''}"
-    if page.canonical is not None and all(not _same(page.canonical, own.canonical) for own in pages):
-        return f"canonical {page.canonical}"
+    named = (
+        ("refresh to", page.moved_to, [own.moved_to for own in pages]),
+        ("canonical", page.canonical, [own.canonical for own in pages]),
+    )
+    for name, url, known_urls in named:
+        if url is not None and not any(_same(url, one) for one in known_urls):
+            return f"{name} {url}"
+    if theirs.size and all((own.encoding is None) is not (page.encoding is None) for own in pages):
+        return "no HTML" if page.encoding is None else "HTML"
     return _other_text(theirs, ours)
 
 

@@ -56,6 +56,11 @@ COMPARED: dict[str, tuple[PageAnswer, str, str]] = {
     "canonical": (
         answer(head='<link rel="canonical" href="/other">'), "other-content", "canonical https://e.com/other",
     ),
+    "refresh": (
+        answer(head='<meta http-equiv="refresh" content="0; url=/consent">'),
+        "other-content", "refresh to https://e.com/consent",
+    ),
+    "refresh later": (answer(head='<meta http-equiv="refresh" content="9; url=/consent">'), *SAME),
     "another text": (answer(shuffled(2)), "other-content", "different text: 60 words; 60 for this crawl"),
     "less": (answer(shuffled(1, 20)), "other-content", "less text: 20 words; 60 for this crawl"),
     "more": (answer(" ".join(WORDS * 2)), "other-content", "more text: 200 words; 60 for this crawl"),
@@ -105,6 +110,8 @@ def test_page_that_is_no_html_is_compared_by_status_and_size() -> None:
     pdf = PageAnswer(200, page=page_of(None, {"content-type": ["application/pdf"]}, URL), size=10_000)
     assert compare(pdf, [pdf]) == (AnswerVerdict.SAME, "")
     assert compare(PageAnswer(200, page=pdf.page), [pdf]) == (AnswerVerdict.OTHER, "an empty body")
+    assert compare(pdf, [OURS]) == (AnswerVerdict.OTHER, "no HTML")
+    assert compare(OURS, [pdf]) == (AnswerVerdict.OTHER, "HTML")
 
 
 @pytest.mark.parametrize(
