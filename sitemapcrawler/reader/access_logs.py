@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "[A-Z]+ \S+(?: HTTP/[0-9.]+)?" [0-9]{3}\b')
-"""A line in the common or combined format, perhaps with the virtual host in front.
+COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9]{3}\b')
+"""A line in the common or combined format, perhaps with the virtual host in front. Its request may be none of HTTP.
 
 Source: https://httpd.apache.org/docs/current/logs.html#accesslog
 """

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 from sitemapcrawler import urls
 from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.index_status import StatusReader
-from sitemapcrawler.reader.rows import LOST, TEXT, WEB, CellReader, Row, Rows, Unread, as_written, read_rows
+from sitemapcrawler.reader.rows import LOST, TEXT, WEB, CellReader, Row, Rows, Unread, as_written, is_empty, read_rows
 from sitemapcrawler.urls.display import quoted
 
 TYPE = "url"
@@ -113,8 +113,12 @@ class ExportRow(NamedTuple):
 
 
 def files_of(path: str) -> list[str]:
-    """The file at a path, or else the files that it stands for as a pattern with `*`, `?` or `[`, in order."""
-    return [path] if Path(path).is_file() else sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
+    """The file at a path, or else the files that it stands for as a pattern with `*`, `?` or `[`, in order. Empty ones,
+    such as a log that was just rotated, are left out unless all are."""
+    if Path(path).is_file():
+        return [path]
+    found = sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
+    return [one for one in found if not is_empty(one)] or found
 
 
 def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Rows[ExportRow]:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice, pairwise
+from pathlib import Path
 from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
@@ -148,6 +149,13 @@ def read_rows(
     texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
     found = _recognised(texts, faults, columns, cells, guesses)
     return replace(found, rows=chain(found.rows, _cut(faults)))
+
+
+def is_empty(path: str) -> bool:
+    """True for an empty file, also as gzip; False for one that cannot be read."""
+    with suppress(OSError), Path(path).open("rb") as file:
+        return not any(inflate(iter(lambda: file.read(CHUNK), b""), LIMITS, Faults()))
+    return False
 
 
 def _recognised(

@@ -270,6 +270,15 @@ def test_rotated_files_are_one_list(tmp_path: Path, store: Store) -> None:
     assert loaded.found["googlebot"].fetched == 2
 
 
+def test_rotated_files_may_be_empty_or_have_no_request_of_a_page(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "access.log.1").write_bytes(b"")
+    (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(b""))
+    (tmp_path / "access.log.3").write_text(line("/b").replace("GET /b HTTP/1.1", "-"))
+    (tmp_path / "access.log.4").write_text(line("/b").replace("GET /b HTTP/1.1", r"\x16\x03\x01"))
+    loaded = Loaded(store, tmp_path, line("/a"), "a")
+    assert (loaded.total.rows, loaded.total.unread, loaded.found["googlebot"].fetched) == (3, 2, 1)
+
+
 def test_a_file_that_is_cut_counts_up_to_there(tmp_path: Path, store: Store) -> None:
     lines = [line(f"/{at}") for at in range(20_000)]
     data = gzip.compress("".join(lines).encode())
