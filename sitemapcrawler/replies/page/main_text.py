@@ -238,7 +238,8 @@ class _Part:
         self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _has_noisy_name(node)}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
-        headings = _headings(self.root, _key(next(iter(tree.tags("title")), None)))
+        title = _key(next(iter(tree.tags("title")), None))
+        headings = _headings(self.root, title)
         for node in headings:
             if size := _ink(node.text()):
                 above = list(_ancestors(node))
@@ -252,7 +253,8 @@ class _Part:
             if _ink(text) >= first[identity][1] + LONG * self._characters:
                 self.root, self.text = articles[identity], text
                 self._holders, self.heading = first[identity]
-        self.title = next((node for node in headings if node.mem_id in self._holders), None)
+        headings = headings or _headings(body, title)  # it may stand before `<main>`
+        self.title = next((node for node in headings if node.mem_id in self._holders or not self.heading), None)
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
         self.prices: set[str] = set()
         self._removed: set[int] = set()

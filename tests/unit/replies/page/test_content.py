@@ -264,6 +264,12 @@ def test_text_outside_of_the_main_element(tag: str) -> None:
     assert content(f"<p>Free shipping today</p>{main}") == content(main)
 
 
+@pytest.mark.parametrize("title", ["", "<title>{} - Shop</title>"])
+def test_the_heading_before_the_main_element(title: str) -> None:
+    page = f"{title}<div><h1><a href=/lamp>{{}}</a></h1></div><main><h2>Care</h2>{PROSE}</main>"
+    assert content(page.replace("{}", "Brass lamps")) != content(page.replace("{}", "Steel lamps"))
+
+
 @pytest.mark.parametrize(
     ("page", "is_content"),
     [
