@@ -24,10 +24,10 @@ from zlib import crc32
 from selectolax.lexbor import LexborHTMLParser
 
 from sitemapcrawler.replies.page.boilerplate import CURRENCIES
-from sitemapcrawler.replies.page.main_text import HALF, LONG, SPACE, main_text
+from sitemapcrawler.replies.page.main_text import ENDS, FIRST_SIGN, HALF, LONG, SPACE, main_text
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
-CONTENT_VERSION = 9
+CONTENT_VERSION = 10
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""
@@ -38,12 +38,8 @@ MAX_TOKENS = 2_000
 LETTERS_A_WORD = 2  # of Chinese and Japanese
 SIGNS_A_WORD = 4  # of Thai, Lao, Burmese and Khmer, vowel signs and tones included
 COLONS = (":", "\uff1a")
-ENDS = (".", "!", "?", "؟")
-"""What a sentence ends with."""
 MIN_BLANKS, MIN_LAST = 3, 5
 """Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
-FIRST_SIGN = "\u0e00"
-"""First of the characters that are more than a letter."""
 _IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
 """Matches a whole number on a line of its own: likes, votes, comments."""
 _SIGNS = re.compile(f"[{SIGNS}]")
@@ -71,8 +67,8 @@ def content_of(tree: LexborHTMLParser) -> Content:
     )
     if len(other) > len(prose):  # in elements that are no paragraphs
         prose, other = other, prose
-    first, second = stable_tokens(folded(f"{prose} {table}")), stable_tokens(folded(other))
-    short, labels = (stable_tokens(folded(text), are_labels=True) for text in (f"{notes} {cells}", labelled))
+    first, second = stable_tokens(f"{prose}{SPACE}{table}"), stable_tokens(other)
+    short, labels = (stable_tokens(text, are_labels=True) for text in (f"{notes}{SPACE}{cells}", labelled))
     links = stable_tokens(folded(found.links))
     parts = (
         found.template.split(), (*first.words, *short.words), (*first.numbers, *short.numbers), second.words,
@@ -86,13 +82,17 @@ def content_of(tree: LexborHTMLParser) -> Content:
 
 
 def _lines(text: str) -> list[str]:
-    return list(filter(None, map(str.strip, text.split(SPACE))))
+    """Return the folded text of each node: line breaks in the markup are blanks."""
+    return list(filter(None, map(str.strip, folded(text).split(SPACE))))
 
 
 def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
     """Leave out whole numbers that stand alone, such as likes and votes. Others are prices, or stand behind a name with
     a colon, beside a currency, or, as in tables, beside another number."""
     found = {at for at, line in enumerate(lines) if _IS_NUMBER(line)}
+    if not found:
+        return lines
+    prices = set(map(folded, prices))
     alone = [at for at in found if found.isdisjoint((at - 1, at + 1)) and lines[at] not in prices]
     counts = {at for at in alone if not _has_meaning(lines[max(0, at - 1) : at], lines[at + 1 : at + 2])}
     return [line for at, line in enumerate(lines) if at not in counts] if counts else lines
@@ -102,7 +102,7 @@ def _has_meaning(before: Sequence[str], after: Sequence[str]) -> bool:
     """True for a number behind a name with a colon, or beside a currency that has no other number."""
     has_name = any(line.endswith(COLONS) for line in before)
     return has_name or any(
-        not CURRENCIES.isdisjoint(folded(line).rstrip(".").split(" ")) and not any(map(str.isdigit, line))
+        not CURRENCIES.isdisjoint(line.rstrip(".").split(" ")) and not any(map(str.isdigit, line))
         for line in (*before, *after)
     )
 
@@ -113,7 +113,7 @@ def _divided(lines: Iterable[str]) -> tuple[str, str]:
     labels: list[str] = []
     for line in lines:
         (prose if _is_prose(line) else labels).append(line)
-    return " ".join(prose), " ".join(labels)
+    return SPACE.join(prose), SPACE.join(labels)
 
 
 def _is_prose(line: str) -> bool:

@@ -31,7 +31,10 @@ LABEL = 20
 """Bytes in UTF-8 of the text of a link that is no label, such as the title of a page. A label may stand before a
 count."""
 LONG = 60
-"""Bytes in UTF-8 of a text node that is no label: some nine English words, or 20 Chinese characters."""
+"""Characters of a text node that is no label, some nine English words; bytes in UTF-8 of signs that are more than a
+letter, such as 20 Chinese characters."""
+FIRST_SIGN = "\u0e00"
+"""First of these signs."""
 MIN_PROSE = 120
 """Bytes in UTF-8 without blanks, some 25 English words: a page with so much text beside its lists is not made of them,
 however long they are."""
@@ -60,8 +63,9 @@ MAX_MEASURED = 20
 """Text that may be measured to find the size of parts, in lengths of the page's text; bounds nested parts."""
 MIN_COST = 10
 """What measuring a part without text costs, in characters."""
-SPACE = "\n"
-ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
+SPACE = "\0"
+"""What separates the texts of nodes. No page has it: the parser replaces it."""
+ASCII_BLANKS = SPACE.encode() + bytes(code for code in range(128) if chr(code).isspace())
 
 UNSEEN = (
     "script,style,noscript,template,svg,iframe,object,canvas,audio,video,select,textarea,datalist,progress,meter,map,"
@@ -117,6 +121,8 @@ MAX_TITLES, MAX_TITLE = 20, 300
 """Headings that are compared with the title of a page, and characters of a text that are compared."""
 OF_PARTS = HEADINGS + NEWSLETTERS
 """Beginnings of headings of parts that may be no content."""
+ENDS = (".", "!", "?", "؟")
+"""What a sentence ends with."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 
 
@@ -153,7 +159,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     if _ink(part.root.text(separator=SPACE)) <= part.heading:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     title = _taken([part.title] if part.title is not None else [])
-    links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
+    links = _taken(part.root.css("a"), lambda text: _bytes(folded(text)) >= LABEL)
     paragraphs = _taken(_largest(part.root.css(f"p,{SUBHEADINGS}")))
     tables = _taken(part.tables(), separator=SPACE)
     rest = part.root.text(separator=SPACE)
@@ -235,7 +241,8 @@ class _Part:
         if len(mains) == 1 and mains[0].text(strip=True):
             self.root = mains[0]
         self.text = self.root.text(separator=SPACE)
-        self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
+        blanks = sum(map(self.text.count, (" ", "\n", "\t", "\r", SPACE)))
+        self._characters = (len(self.text) - blanks) / max(_bytes(self.text) - blanks, 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _has_noisy_name(node)}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         title = _key(next(iter(tree.tags("title")), None))
@@ -308,8 +315,8 @@ class _Part:
             is_body = is_body and self.title is not None and node.mem_id != self.title.mem_id
             for label in above:
                 if label.is_element_node and (is_body or label.mem_id in self._bars):
-                    lines = label.text(separator=SPACE).split(SPACE)
-                    if all(_bytes(line) < LONG and SYMBOLS.isdisjoint(line) for line in lines):
+                    lines = folded(label.text(separator=SPACE)).split(SPACE)
+                    if not any(_is_long(line) or not SYMBOLS.isdisjoint(line) for line in lines):
                         label.decompose()
             whole, is_body = node, False
 
@@ -555,12 +562,17 @@ def _is_label(node: LexborNode) -> bool:
 def _ink(text: str) -> int:
     if text.isascii():
         return len(text.encode("ascii").translate(None, ASCII_BLANKS))
-    return len("".join(text.split()))
+    return len("".join(text.split())) - text.count(SPACE)
 
 
 def _bytes(text: str) -> int:
     """Number of bytes in UTF-8."""
     return len(text.encode("utf-8", "replace"))
+
+
+def _is_long(line: str) -> bool:
+    """True for a line that is no label."""
+    return len(line) >= LONG or (not line.isascii() and max(line) >= FIRST_SIGN and _bytes(line) >= LONG)
 
 
 def _ancestors(node: LexborNode) -> Iterator[int]:

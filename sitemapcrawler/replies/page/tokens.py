@@ -58,6 +58,8 @@ _STAMP = re.compile(
 _LONG = re.compile(
     r"(?=\D*\d)(?=[^a-z]*[a-z])[a-z0-9_+=-]{20,}|[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
+_GROUPS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
+"""Matches the blank between groups of digits, as in `1 234 567`."""
 _CENTS = re.compile(r"\d[\d.,']*[.,]\d\d")
 LONG = 16
 """Characters of a token of a session or a request, with letters and digits."""
@@ -94,6 +96,8 @@ class Tokens:
 def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     """Return the tokens of a folded text, without numbers and tokens of sessions that differ between two answers.
     Counters and ages are numbers of labels; in a sentence, numbers are content."""
+    if are_labels:
+        text = _GROUPS.sub("", text)
     text = text.replace("\0", " ")
     is_ascii = text.isascii()
     tokens, places = _tokens(_STAMP.sub(" ", text) if ":" in text else text)
@@ -105,7 +109,7 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     around = ["", *tokens, ""]
     may_count = not (is_ascii and HINTS.isdisjoint(tokens))
     for at in places:
-        has_currency = around[at] in CURRENCIES or around[at + 2] in CURRENCIES
+        has_currency = around[at + 2] in CURRENCIES or (around[at] in CURRENCIES and not _is_behind_price(tokens, at))
         has_cents = _CENTS.fullmatch(tokens[at]) is not None
         if may_count and (
             _is_of_rights(tokens, at)
@@ -193,6 +197,11 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     if earlier and earlier[-1] in NUMBERED:
         earlier = earlier[:-1]
     return bool(earlier) and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier))
+
+
+def _is_behind_price(tokens: list[str], at: int) -> bool:
+    """True if the currency before a number is that of the number before it, as in `12 € 3 sold`."""
+    return at > 1 and tokens[at - 2][0].isdigit() and (at == 2 or tokens[at - 3] not in CURRENCIES)
 
 
 def _is_of_rights(tokens: list[str], at: int) -> bool:
