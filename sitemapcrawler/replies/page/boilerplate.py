@@ -34,13 +34,9 @@ CURRENCIES = _words("currencies")
 PHRASES = _phrases("phrases")
 HEADINGS = _phrases("headings")
 NEWSLETTERS = _phrases("newsletters")
+ADVERTISEMENTS = frozenset(_phrases("advertisements"))
 BEFORE = _phrases("before")
 AFTER = _phrases("after")
 RESERVED = _phrases("reserved")
-_REVIEWS = ("reviews", "customer-reviews", "product-reviews", "review-list", "reviews-list", "kundenbewertungen")
-REVIEWS = ",".join(
-    f'[{attribute}{operator}"{name}"]' for name in _REVIEWS for attribute, operator in (("id", "="), ("class", "~="))
-)
-"""Selector of the reviews of customers, which come by themselves, like comments."""
-MAY_BE_REVIEWS = [name for name in _REVIEWS if not any(other in name for other in _REVIEWS if other != name)]
-"""Parts of the names that `REVIEWS` selects."""
+REVIEWS = ("reviews", "review-list", "reviews-list", "kundenbewertungen")
+"""Ends of names of the reviews of customers, which come by themselves, like comments."""

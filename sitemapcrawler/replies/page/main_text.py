@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from unicodedata import normalize
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NEWSLETTERS, NOISE, PHRASES, REVIEWS
+from sitemapcrawler.replies.page.boilerplate import (
+    ADVERTISEMENTS,
+    HEADINGS,
+    NEWSLETTERS,
+    NOISE,
+    PHRASES,
+    REVIEWS,
+)
 from sitemapcrawler.replies.page.tokens import SYMBOLS, folded
 
 HALF = 0.5
@@ -51,6 +59,7 @@ TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
 LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header", "label"))
 FIRST_LABELS = frozenset(("div", "span", "header"))
 """Elements that may be the label of a list of teasers; the latter are others in a part that they do not begin."""
+BOXES = frozenset(("div", "section", "article", "ul", "ol", "dl", "table"))
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 TABLES = "ul,ol,dl,table"
 SUBHEADINGS = "h2,h3,h4,h5,h6"
@@ -73,8 +82,11 @@ UNSEEN = (
 )
 """Selector of elements without text to read, and of controls, but for questions that show their answers."""
 FURNITURE = ["nav", "footer", "dialog", "menu"]
-NAMED = "[class],[id]"
-PARTS = "[hidden],[aria-hidden],[inert],[style],[role],header,aside,form,time"
+NAMED = "[class],[id],[data-testid]"
+PARTS = (
+    "[hidden],[aria-hidden],[inert],[style],[role],[itemprop$=Count],[itemprop=interactionStatistic],"
+    "header,aside,form,time"
+)
 """Elements that may be parts that are not content."""
 TAGS = frozenset(("header", "aside", "form", "time"))
 ROLES = frozenset(
@@ -102,6 +114,8 @@ AD_WORDS = frozenset(
     ("detail", "details", "title", "description", "price", "content", "body", "info", "gallery", "page")
 )
 """Words after `ad` on sites of classified advertisements, where it is the content."""
+RELATED = frozenset(("related", "similar", "suggested"))
+"""Words in names of teasers, and of texts that relate to the page."""
 OF_PRICES = frozenset(("cena", "fiyat", "preco", "precio", "preis", "prezzo", "price", "prijs", "pris", "prix"))
 """Words in names of prices, whose currency a style may write."""
 PRICES = "[itemprop=price],[class*=price]"
@@ -124,6 +138,11 @@ OF_PARTS = HEADINGS + NEWSLETTERS
 ENDS = (".", "!", "?", "؟")
 """What a sentence ends with."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
+MAX_LABEL = 2 * max(map(len, ADVERTISEMENTS))  # characters; decomposed ones are more
+AD_LABELS = "span,small,p,div,i,em,b,strong,font,label,td"
+_OF_ADS = "|".join(sorted({normalize(form, label) for label in ADVERTISEMENTS for form in ("NFC", "NFD")}))
+_HAS_AD_LABEL = re.compile(rf"{SPACE}\s*(?:{_OF_ADS})\s*:?\s*{SPACE}").search
+"""Finds a line that labels an advertisement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,24 +292,25 @@ class _Part:
         return [node for node in found if node.mem_id not in self._holders and node.css_first("a") is None]
 
     def remove_all(self) -> None:
+        whole = _ink(self.text)
+        most = max(HALF * whole, whole - self.heading - MIN_PROSE * self._characters)
         noise: list[LexborNode] = []
-        has_reviews = False
         for node in self.root.css(NAMED):
             attributes = node.attributes
-            kind = _kind_of_name(attributes.get("class"), attributes.get("id"))
-            is_hidden = kind == "hidden" and not _is_panel(attributes)
-            if kind == "noise" or is_hidden or (kind == "related" and self._is_of_others(node)):
+            kind = _kind_of_name(attributes.get("class"), attributes.get("id") or attributes.get("data-testid"))
+            if (
+                kind == "noise"
+                or (kind == "hidden" and not _is_panel(attributes))
+                or (kind == "related" and self._is_of_others(node))
+                or (kind == "reviews" and self._budget > 0 and self._ink(node) <= most)
+            ):
                 noise.append(node)
-            has_reviews = has_reviews or kind == "reviews"
             if kind == "price" and self._budget > 0:
                 self.prices.add(text := node.text(strip=True))
                 self._budget -= len(text) + MIN_COST
         self._remove(noise)
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
-        if has_reviews:
-            whole = _ink(self.text)
-            most = max(HALF * whole, whole - self.heading - MIN_PROSE * self._characters)
-            self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= most])
+        self._remove_advertisements()
         self._remove_by_heading()
         self._remove_teasers()
         if self.heading:
@@ -346,6 +366,25 @@ class _Part:
             node = parent
         return node
 
+    def _remove_advertisements(self) -> None:
+        """Remove short boxes with a link or a sentence whose first line says that they are advertisements."""
+        if _HAS_AD_LABEL(self.text.casefold()) is None:
+            return
+        for label in reversed(self.root.css(AD_LABELS)):
+            inner = label.first_child
+            if label.mem_id in self._removed or inner is None or inner.next is not None or not inner.is_text_node:
+                continue
+            text = label.text(strip=True)
+            if len(text) > MAX_LABEL or folded(text).rstrip(":") not in ADVERTISEMENTS:
+                continue
+            part = self._outermost(label)
+            whole = part.parent
+            if whole is None or self._holds_content(whole) or _element(whole.first_child) != part.mem_id:
+                continue
+            is_short = self._ink(whole) <= MAX_EXCERPT * self._characters
+            if is_short and (whole.css_first("a[href]") is not None or whole.text(strip=True).endswith(ENDS)):
+                self._remove_all_of(whole)
+
     def _remove_by_heading(self) -> None:
         for heading in reversed(self.root.css("h2,h3,h4,h5,b,strong")):
             if heading.mem_id in self._removed:
@@ -362,7 +401,20 @@ class _Part:
             if whole is not None and not self._holds_content(whole) and _element(whole.first_child) == part.mem_id:
                 self._remove_all_of(whole)
             elif not self._holds_content(part):
+                self._remove_all_alike(part.next)
                 self._remove_all_of(part)
+
+    def _remove_all_alike(self, node: LexborNode | None) -> None:
+        """Remove what stands below the heading of a part without an element of its own: lists with links, or several
+        elements of one kind, the first with a link."""
+        first = _with_text(node, "next")
+        if first is None or first.tag not in BOXES or first.css_first("a[href]") is None:
+            return
+        kind = _kind(first)
+        while (found := _with_text(node, "next")) is not None and found.is_element_node and _kind(found) == kind:
+            node = found.next
+            if not self._holds_content(found):
+                self._remove_all_of(found)
 
     def _is_box(self, whole: LexborNode) -> bool:
         """True for a short part without links."""
@@ -639,7 +691,12 @@ def _is_part(node: LexborNode) -> bool:
             heading = node.css_first(SUBHEADINGS)
             return heading is None or node.css_first("a") is not None or _ink(heading.text()) < _ink(node.text())
         return tag != "form" or node.css_first(PRICES) is None
-    return _is_off(attributes) and not _is_panel(attributes)
+    return (_is_off(attributes) and not _is_panel(attributes)) or _is_count(attributes)
+
+
+def _is_count(attributes: dict[str, str | None]) -> bool:
+    """True for a count of votes, comments and the like in microdata."""
+    return (attributes.get("itemprop") or "").endswith(("Count", "interactionStatistic"))
 
 
 def _is_panel(attributes: dict[str, str | None]) -> bool:
@@ -680,8 +737,6 @@ def _kind_of_name(classes: str | None, identity: str | None) -> str:
         return "noise"
     if not HIDDEN.isdisjoint(found) and not RESPONSIVE.search(names):
         return "hidden"
-    if any(name in names for name in MAY_BE_REVIEWS):
-        return "reviews"
     return max(kinds, default="")
 
 
@@ -697,9 +752,11 @@ def _kind_of_one(name: str) -> str:
     found = {
         word for word, before in zip(words, ["", *words], strict=False) if word in NOISE and before not in OF_LAYOUT
     }
-    if found == {"related"}:
+    if found and found <= RELATED:
         return "related"
     is_noise = (bool(found) and (found != {"ad"} or AD_WORDS.isdisjoint(words))) or any(
         phrase in plain for phrase in PHRASES
     )
-    return "noise" if is_noise else ""
+    if is_noise:
+        return "noise"
+    return "reviews" if plain.endswith(REVIEWS) else ""

@@ -38,6 +38,8 @@ PROSE = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
         "<div id=google_ads_iframe_1>x</div>", "<ins class=adsbygoogle>x</ins>", "<div class=cookie-consent>x</div>",
         "<section><h2>You may also like</h2><p>Copper lamp</p></section>",
         "<section><div><h3>Kommentare (3)</h3></div><p>Toll!</p></section>", "<time>3 minutes ago</time>",
+        "<div data-testid=similar-items><a href=/a>Lamp</a></div>", "<b itemprop=upvoteCount>12 points</b>",
+        "<div class='spr spr-reviews'>x</div>", "<div class=suggested><a href=/a>Lamp</a></div>",
         "<div class=post-meta>By Ann</div>", "<img src=/a.jpg alt='A lamp'>", "<div class='hidden'>x</div>",
         "<!-- generated in 3 s -->", "<template><p>x</p></template>", "<noscript><p>x</p></noscript>",
     ],
@@ -54,6 +56,9 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<div class=css-ad12>Used</div>", "<div class='sc-adSpX'>Used</div>",
         "<li><label><input type=checkbox>2 eggs</label>", "<h3><button>How bright?</button></h3>", "<dt><button>How bright?</button>",
         "<div role=tabpanel hidden>40 W</div>", "<div aria-labelledby=q class=hidden>Yes</div>", "<div class=promo-price>12</div>",
+        "<div><span>Anzeige</span><span>LCD</span></div>", "<div><h4>Anzeige</h4>It shines.</div>",
+        "<div><b>Brass</b><span>Anzeige</span><a href=/a>LCD</a></div>", "<h3>Related</h3><div>Height</div>",
+        "<div class=no-reviews>x</div>", "<div class=reviews-verdict>x</div>",
         "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
@@ -134,6 +139,10 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<section><a href=/a><img>A lamp of copper and glass</a></section>"),
         ("", 2 * f"<li><h3><a href=/a>A lamp of copper and glass</a></h3>{'So bright! ' * 25}"),
         ("", f"<dl>{7 * '<dt><a href=/a>A lamp of copper and glass</a><dd>For the kitchen'}</dl>"),
+        ("", "<div><span>Anzeige</span><p><a href=/a>Lamps</a></p></div>"),
+        ("", "<div><small>Реклама:</small> All lamps are cheaper.</div>"),
+        ("", f"<h2>Related</h2><div>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}</div>"),
+        ("", f"<h2>Related</h2>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}"),
     ],
 )
 def test_texts_that_count_as_equal(before: str, after: str) -> None:
@@ -420,6 +429,7 @@ def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
         "12 views ", "a1b2", "<i class=ad>x</i>", "<span><a>x</a>", "政府", "<h1> </h1>", "1.", "<article>x</article>",
         "<div><a href=/a>A lamp of copper and glass", "<article><header><h2>x", "<ul><li>",
         "<div><br><a href=/a>x</a><a href=/a>x</a>", "<h2><button>x", "<title>x</title><h2>x</h2>",
+        "<div><span>Ad</span><a href=/a>x", "<span>Ad</span>x", "<h2>Related</h2><div><a href=/a>x", "<i class=reviews>x",
         "<i class=price>x", "<form><b class=price>x", "<section><h2>Newsletter</h2>x", "x<b>1</b>",
     ],
 )  # fmt: skip
