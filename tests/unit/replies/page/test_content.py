@@ -98,6 +98,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("See <a href=/a>the steel lamp</a>", "See <a href=/a>\n  the steel\n  lamp\n</a>"),
         ("See <a>für schöne Bälle</a>", "See <a>fu\u0308r scho\u0308ne Ba\u0308lle</a>"),
         ("Viewed 12 times", "Viewed 13 times"),
+        ("87 लोग इसे देख रहे हैं", "91 लोग इसे देख रहे हैं"),
         ("Diese Anzeige wurde 12 mal aufgerufen", "Diese Anzeige wurde 13 mal aufgerufen"),
         ("Vu 12 fois", "Vu 13 fois"),
         ("12 copies sold", "14 copies sold"),
