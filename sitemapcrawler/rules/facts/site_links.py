@@ -206,7 +206,8 @@ APART = Table(
     WITH wrong AS MATERIALIZED (
         SELECT unnest([source, target]) AS page FROM temp.site_unreturned
         UNION SELECT unnest([source, target]) FROM temp.site_contradicted
-        UNION FROM temp.site_repeated)
+        UNION FROM temp.site_repeated
+        UNION SELECT source FROM temp.site_links WHERE code IS NULL)
     SELECT target AS page, max_by(source, (links, -source)) AS other FROM (
         SELECT s.source, s.target, o.links FROM temp.site_suspects s
         JOIN temp.site_sets o ON o.page = s.source

@@ -223,8 +223,8 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """Language versions list different sets of versions. A page that the entry links to lists more versions, or others.
 
-    Not reported if a page does not list itself, links are not returned, codes contradict, or a page has several entries
-    with links.
+    Not reported if a page does not list itself, links are not returned, codes contradict or are invalid, or a page has
+    several entries with links.
 
     Why: Search engines can only be sure of the versions of a page if all of them list the same set.
     Fix: List the same language versions in each of their entries.

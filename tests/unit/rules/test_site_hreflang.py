@@ -160,6 +160,11 @@ def test_a_relative_link_is_read_against_its_file() -> None:
     assert (RETURN, "/shop/en") in versions(page("/shop/de", folder, links), page("/shop/en", A, links)).rules()
 
 
+def test_an_invalid_code_has_been_told() -> None:
+    wrong = {"de": "/de/", "en-UK": "/en/", "fr": "/fr/"}
+    assert versions(page("/de/", links=wrong), page("/en/", links=ALL), page("/fr/", B, ALL)).told() == []
+
+
 def test_a_page_that_does_not_list_itself_has_been_told_so() -> None:
     assert versions(page("/en?x", links=DE_EN), page("/de/", links=DE_EN), page("/en/", links=DE_EN)).told() == []
 
