@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.replies import ReplyKind
@@ -61,6 +62,8 @@ def leads_to(record: UrlRecord) -> str | None:
 def next_step(record: UrlRecord) -> str:
     """What to do about a URL that is not indexable."""
     target = record.target
+    if record.reply and record.reply.final_status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "Raise the server's rate limit for crawlers, or audit again with a longer DOWNLOAD_DELAY."
     if target is None or record.indexability not in (Indexability.REDIRECT, Indexability.CANONICALISED):
         return NEXT.get(record.indexability or "", "")
     if bare_host(target.url) != bare_host(record.loc):

@@ -33,6 +33,7 @@ def error(status: int) -> ReplyRecord:
     [
         (error(404), None, "page does not exist", None, "Remove the entry, or restore"),
         (error(503), None, "server error", None, "Fix the server error"),
+        (error(429), None, "server error", None, "Raise the server's rate limit"),
         (error(401), None, "server refuses", None, "Let everyone read"),
         (ReplyRecord("timeout", final_url=LOC), None, "no answer in time", None, "Make the server answer"),
         (ReplyRecord("ok", soft_404="its title says so"), None, "status: its title says so", None, "answer 404"),
