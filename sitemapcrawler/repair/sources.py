@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from gzip import open as gzip_open
+from http import HTTPStatus
 from pathlib import Path
 
 from sitemapcrawler import urls
@@ -26,6 +27,7 @@ from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import GZIP, Spooled
 from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.replies.page.media_type import charset_of
+from sitemapcrawler.rules import Severity, all_rules
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.grammar import folder_of
@@ -35,7 +37,6 @@ HEAD_BYTES = 16 * 1024
 """Bytes in which the root of a file is looked for."""
 INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")
 FETCH_FAILED, HTTP_STATUS = "doc-fetch-failed", "doc-http-status"
-HTML, BLOCKED = "doc-is-html", "doc-blocked-by-robots"
 MISSING, IS_PAGE = UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
 NO_FILE = "listed in the index, and no such file"
@@ -262,8 +263,9 @@ class AuditedFiles:
         if is_failed_guess(record):
             return None
         if record.outcome in UNREAD:
-            rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else FETCH_FAILED
-            rule = BLOCKED if record.outcome == "blocked" else HTML if HTML in record.issues else rule
+            errors = {rule.id for rule in all_rules() if rule.family == "doc" and rule.severity is Severity.ERROR}
+            usual = HTTP_STATUS if record.status and record.status != HTTPStatus.OK else FETCH_FAILED
+            rule = next((one for one in record.issues if one in errors), usual)
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
             error, is_gone = record.error or record.outcome, record.status in GONE
             return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)

@@ -13,6 +13,7 @@ import pytest
 
 from sitemapcrawler.items import Hop, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
+from sitemapcrawler.repair.sources import AuditedFiles
 from sitemapcrawler.repair.streaming import Verdict
 from sitemapcrawler.replies.indexability import set_indexability
 
@@ -260,6 +261,12 @@ def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_p
         assert site.may_list(PAGE, [child])
         assert not site.may_list(OTHER, [child])
         assert not site.may_list(PAGE, ["https://cdn.example.net/2.xml"])
+
+
+def test_a_file_that_could_not_be_read_has_the_rule_of_the_audit(tmp_path: Path) -> None:
+    damaged = SitemapRecord(PAGE, status=200, outcome="failed", issues=["doc-content-type", "doc-gzip-error"])
+    [source] = AuditedFiles(tmp_path, tmp_path, {}).sources([damaged])
+    assert source.rule == "doc-gzip-error"
 
 
 @pytest.mark.parametrize(("status", "is_behind"), [(301, False), (302, True)])
