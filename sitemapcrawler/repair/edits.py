@@ -24,6 +24,7 @@ from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
 from sitemapcrawler.rules.families.image import MAX_IMAGES
+from sitemapcrawler.rules.families.news import right_language
 from sitemapcrawler.rules.families.video import MAX_DESCRIPTION, MAX_TAGS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
@@ -625,6 +626,14 @@ def keep_article(draft: Draft) -> None:
     """Keep the first article."""
     for article in [one for one in draft.objects(NEWS) if split(one)[1] == "news"][1:]:
         draft.remove(article)
+
+
+@edit("news-language-invalid")
+def correct_language(draft: Draft) -> None:
+    """Write the right form of the language of an article, without a region: `en` for `en-US`."""
+    for article in draft.objects(NEWS):
+        for element in article.iter(f"{{{NEWS}}}language"):
+            draft.set_text(element, right_language(text_of(element)) or text_of(element))
 
 
 def _yes_or_no(text: str) -> str | None:

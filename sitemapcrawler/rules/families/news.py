@@ -222,17 +222,25 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
         if not code or _is_language(code):
             continue
         line, severity = line_of(element, "publication", "language"), None
-        plain = code.lower()
-        found = LANGUAGE.fullmatch(plain)
-        if _is_language(plain):
+        plain, right = code.lower(), right_language(code)
+        if right == plain:
             severity, remark = INFO, f"it is written {plain}"
         elif plain in WITHDRAWN:
-            severity, remark = WARNING, f"that code was withdrawn, the current one is {WITHDRAWN[plain]}"
-        elif found is not None and is_language(found[1]):
-            remark = f"only Chinese has regions (zh-cn, zh-tw); write {found[1]}"
+            severity, remark = WARNING, f"that code was withdrawn, the current one is {right}"
+        elif right is not None:
+            remark = f"only Chinese has regions (zh-cn, zh-tw); write {right}"
         else:
             remark = "that is not an ISO 639 code of two or three letters"
         yield Message(f"<news:language> is {quoted(code)}; {remark}", line, value=code, severity=severity)
+
+
+def right_language(code: str) -> str | None:
+    """Return the right form of a language code; None if it names no language."""
+    plain = code.lower().replace("_", "-")
+    found = LANGUAGE.fullmatch(plain)
+    if _is_language(plain) or plain in WITHDRAWN:
+        return WITHDRAWN.get(plain, plain)
+    return found[1] if found is not None and is_language(found[1]) else None
 
 
 def _is_language(code: str) -> bool:

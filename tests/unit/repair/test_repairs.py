@@ -79,6 +79,7 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
          "relationship=allow", ""),
         (page("a", "<image:image><image:loc>/i.png</image:loc></image:image>"), "image-loc-relative", "/i.png",
          f"{HOME}i.png"),
+        (page("a", NEWS.replace(">en<", ">en-US<")), "news-language-invalid", "en-US", "en"),
         (page("a", link("de", "a"), link("en_GB", "b")), "hreflang-code-underscore", "hreflang=en_GB",
          "hreflang=en-GB"),
     ],
