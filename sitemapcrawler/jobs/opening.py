@@ -22,7 +22,7 @@ from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import in_words, is_locked, refusal
-from sitemapcrawler.jobs.store.loading import findings_of
+from sitemapcrawler.jobs.store.loading import findings_of, robots_of
 from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.report.model import Run
 
@@ -222,9 +222,10 @@ def _open(folder: Path, params: Arguments, fresh: bool) -> Store:
 
 def _beside(params: Arguments) -> list[Path]:
     """The files of the baseline, as far as it has them."""
-    return (
-        [] if params.baseline is None else [path := Path(params.baseline), findings_of(path), path.with_name(CONTENTS)]
-    )
+    if params.baseline is None:
+        return []
+    path = Path(params.baseline)
+    return [path, findings_of(path), robots_of(path), path.with_name(CONTENTS)]
 
 
 def _finished(folder: Path | None) -> JsonObject | None:

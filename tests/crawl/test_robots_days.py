@@ -127,6 +127,23 @@ def test_folder_of_a_report_as_baseline(days: Days) -> None:
     assert "Googlebot, Bingbot: 30 listed URLs newly blocked by `Disallow: /shop/`" in page
 
 
+def test_new_robots_is_compared_with_the_report_of_a_site_without_one(days: Days) -> None:
+    publish(days.site, MONDAY)
+    days.site.routes["/robots.txt"] = Reply("", 404)
+    settings, named = {**ONCE}, {"domain": None, "sitemap": days.site.url("/a.xml")}
+    days.crawl("without", report="audit", keep=False, settings=settings, **named)
+    publish(days.site, "User-agent: *\nDisallow: /shop/")
+    done = days.crawl("first", before="without/audit", keep=False, settings=settings, **named)
+    [(severity, message)] = told(done, RULES)
+    assert (severity, message.partition("; ")[0]) == ("warning", "1 rule added (`Disallow: /shop/ (*)`)")
+    days.site.routes["/robots.txt"] = Reply("", 503)
+    days.crawl("down", report="audit", keep=False, settings={**settings, "ROBOTSTXT_OBEY": False}, **named)
+    publish(days.site, MONDAY)
+    done = days.crawl("up", before="down/audit", keep=False, settings=settings, **named)
+    [change] = done.summary["changes"]["robots"]
+    assert change["not_compared"] == "it was unreachable in the previous crawl (HTTP status 503)"
+
+
 def test_feed_as_baseline_says_nothing_of_rules(days: Days) -> None:
     publish(days.site, TUESDAY, f"Sitemap: {days.site.url('/b.xml')}")
     done = days.crawl("feed", before=f"monday/{FEED}", force="yes")

@@ -16,7 +16,7 @@ from sitemapcrawler.feeds.folder import CONTENTS
 from sitemapcrawler.items import Basis, JsonObject, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
+from sitemapcrawler.jobs.store.loading import BASELINE, OF_ROBOTS, EarlierSummary, import_feed
 from sitemapcrawler.jobs.store.queries import fetched, line_of
 from sitemapcrawler.jobs.store.schema import columns, json_object, literal, tables
 from sitemapcrawler.namespaces import plugged
@@ -303,6 +303,10 @@ class Baseline:
         feed."""
         rows = self._store.execute(f"SELECT origin, answer FROM {BASELINE}.policies ORDER BY rowid")
         return {origin: json.loads(answer) for origin, answer in rows}
+
+    def robots_records(self) -> list[tuple[str, int | None, str, str | None, str | None]]:
+        """`OF_ROBOTS` of the robots records; empty for a feed without any."""
+        return self._store.execute(f"SELECT {', '.join(OF_ROBOTS)} FROM {BASELINE}.robots")
 
     @property
     def urls(self) -> int:

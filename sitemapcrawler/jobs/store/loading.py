@@ -178,6 +178,8 @@ FROM_CELLS = {
 """{column of a CSV feed: SQL for its value}, as far as it is that of a url record."""
 OF_FINDINGS = ("rule", "severity", "sitemap", "url", "value")
 """Fields of the findings of a baseline that are compared."""
+OF_ROBOTS = ("robots", "status", "outcome", "final_url", "error")
+"""Fields of robots records that say which rules the baseline knew."""
 REPLY = "reply"
 """Field with the result of verifying the URL."""
 ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -258,6 +260,7 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
     cut = unfinished(path.parent) if is_of_report else None
     summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, EarlierSummary | None)
     findings, kept = _linked(store, findings_of(path), "findings"), path.with_name(CONTENTS)
+    robots = robots_of(path)
     path = _linked(store, path, "urls")
     columns = None
     if path.suffix == GZIP:
@@ -272,7 +275,9 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
             summary = summary or _summary(store, path)
             if summary is not None:
                 cut = summary.partial or (summary.only and f"only={summary.only}")
-    _import_findings(store, findings)
+    _import_records(store, findings, "findings", "finding", OF_FINDINGS)
+    if is_of_report and robots.is_file():
+        _import_records(store, _linked(store, robots, "robots"), "robots", "robots", OF_ROBOTS)
     if is_of_report and kept.is_file():
         _import_contents(store, _linked(store, kept, "contents"))
     return EarlierFeed(cut or _lack(store), summary, columns)
@@ -304,13 +309,18 @@ def findings_of(path: Path) -> Path:
     return beside if path.name in OF_A_REPORT and beside.is_file() else path
 
 
-def _import_findings(store: Store, path: Path) -> None:
-    """Load the findings of a feed, if it has any: rule, severity, file, URL and value."""
+def robots_of(path: Path) -> Path:
+    """The feed with the robots records of a report, whose url records are in this one."""
+    return path.with_name(f"robots{path.suffix}")
+
+
+def _import_records(store: Store, path: Path, table: str, kind: str, fields: Collection[str]) -> None:
+    """Load these fields of the records of one type from a feed, if it has any. `kind`: their `type`."""
     if path.suffix not in (PARQUET, CSV):
-        _import_lines(store, path, "findings", "finding")
-    elif path.suffix == PARQUET and {*OF_FINDINGS} <= _described(store, path, "*").keys():
-        names = ", ".join(OF_FINDINGS)
-        store.execute(f"INSERT INTO {BASELINE}.findings BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
+        _import_lines(store, path, table, kind)
+    elif path.suffix == PARQUET and {*fields} <= _described(store, path, "*").keys():
+        names = ", ".join(fields)
+        store.execute(f"INSERT INTO {BASELINE}.{table} BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
 
 
 def _import_contents(store: Store, path: Path) -> None:
