@@ -243,10 +243,11 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def _next(self) -> Exchange | None:
         line = self.rfile.readline().decode("latin-1").split()
+        at = time.monotonic()  # before the headers, whose parsing takes its time on a busy machine
         if len(line) != 3:
             return None
         headers = {name.lower(): value for name, value in parse_headers(self.rfile).items()}
-        return Exchange(self.connection, line[0], line[1], headers, time.monotonic())
+        return Exchange(self.connection, line[0], line[1], headers, at)
 
 
 def _answer(exchange: Exchange, route: Route) -> None:

@@ -81,12 +81,12 @@ def test_delay_of_robots_is_kept(asked_to_be_slow: tuple[SiteServer, Crawl], nam
 
 
 def test_delay_that_nobody_can_wait_for_is_capped(tmp_path: Path) -> None:
-    settings = UNHURRIED | constants({"middlewares.politeness.MAX_CRAWL_DELAY": 0.2})
+    settings = UNHURRIED | constants({"middlewares.politeness.MAX_CRAWL_DELAY": 0.5})
     pages: dict[str, Route] = {path: page() for path in SIX[:3]}
     hidden = {ROBOTS: robots(rules=["Crawl-delay: 3600"])}
     with verifying(tmp_path, pages, hidden=hidden, settings=settings, verify="head") as visit:
         waited = gaps(visit.exchanges(*pages))
-        assert sum(waited) > len(waited) * 0.2 - EARLY_S
+        assert sum(waited) > len(waited) * 0.5 - EARLY_S
         assert visit.crawl.summary["replies"] == {"ok": 3}
         assert visit.crawl.seconds < SOON_S
 
