@@ -311,6 +311,7 @@ class _Part:
         self._remove(noise)
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
         self._remove_advertisements()
+        self._remove_links_in_text()
         self._remove_by_heading()
         self._remove_teasers()
         if self.heading:
@@ -403,6 +404,20 @@ class _Part:
             elif not self._holds_content(part):
                 self._remove_all_alike(part.next)
                 self._remove_all_of(part)
+
+    def _remove_links_in_text(self) -> None:
+        """Remove paragraphs of one link behind words such as `Read also:`."""
+        for link in reversed(self.root.css("p>a,b>a,strong>a")):
+            if link.mem_id in self._removed:
+                continue
+            label, whole = link.prev, link.parent
+            if whole is None or label is None or not label.is_text_node or label.prev is not None:
+                continue
+            text = folded(label.text())
+            if len(text) <= MAX_HEADING and text.startswith(HEADINGS) and _with_text(link.next, "next") is None:
+                part = self._outermost(whole)
+                if not self._holds_content(part):
+                    self._remove_all_of(part)
 
     def _remove_all_alike(self, node: LexborNode | None) -> None:
         """Remove what stands below the heading of a part without an element of its own: lists with links, or several
