@@ -9,12 +9,17 @@ from sitemapcrawler.words import read_words
 _TABLE = read_words("sitemapcrawler.replies.page", "boilerplate")
 
 
+def _folded(text: str) -> str:
+    """Return a text in the form of those it is compared with: case folding turns a final `\u03c2` into `\u03c3`."""
+    return normalize("NFKC", text).casefold()
+
+
 def _words(name: str) -> frozenset[str]:
-    return frozenset(normalize("NFKC", _TABLE["words"][name]).split())
+    return frozenset(_folded(_TABLE["words"][name]).split())
 
 
 def _phrases(name: str) -> tuple[str, ...]:
-    return tuple(" ".join(phrase.split()) for phrase in normalize("NFKC", _TABLE["phrases"][name]).split(";"))
+    return tuple(" ".join(phrase.split()) for phrase in _folded(_TABLE["phrases"][name]).split(";"))
 
 
 NOISE = _words("noise")

@@ -24,7 +24,7 @@ from zlib import crc32
 from selectolax.lexbor import LexborHTMLParser
 
 from sitemapcrawler.replies.page.boilerplate import CURRENCIES
-from sitemapcrawler.replies.page.main_text import ENDS, FIRST_SIGN, HALF, LONG, SPACE, main_text
+from sitemapcrawler.replies.page.main_text import ENDS, HALF, SPACE, is_long, main_text
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
 CONTENT_VERSION = 10
@@ -120,11 +120,7 @@ def _is_prose(line: str) -> bool:
     """True for a sentence, or a text as long as one."""
     if line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS and len(line) - line.rfind(" ") > MIN_LAST:
         return True
-    if not line.isascii() and max(line) >= FIRST_SIGN:
-        return len(line.encode("utf-8", "replace")) >= LONG
-    if len(line) < LONG:
-        return False
-    return max(map(len, line.replace("·", "|").replace("•", "|").replace(". ", "|").split("|"))) >= LONG
+    return is_long(line) and any(map(is_long, line.replace("·", "|").replace("•", "|").replace(". ", "|").split("|")))
 
 
 def _digest(tokens: Iterable[str]) -> str:

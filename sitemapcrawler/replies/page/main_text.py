@@ -337,7 +337,7 @@ class _Part:
             for label in above:
                 if label.is_element_node and (is_body or label.mem_id in self._bars):
                     lines = folded(label.text(separator=SPACE)).split(SPACE)
-                    if not any(_is_long(line) or not SYMBOLS.isdisjoint(line) for line in lines):
+                    if not any(is_long(line) or not SYMBOLS.isdisjoint(line) for line in lines):
                         label.decompose()
             whole, is_body = node, False
 
@@ -637,7 +637,7 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _is_long(line: str) -> bool:
+def is_long(line: str) -> bool:
     """True for a line that is no label."""
     return len(line) >= LONG or (not line.isascii() and max(line) >= FIRST_SIGN and _bytes(line) >= LONG)
 

@@ -185,6 +185,8 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
         return True
     if later:
         unit = later[0]
+        if unit in AGO_AFTER and tokens[at][-1].isalpha():
+            return True
         around = {*earlier, *later}
         if (unit in COUNTED and later[:2] != SOLD_OUT) or (unit in PEOPLE and not WATCHED.isdisjoint(around)):
             return True
