@@ -90,6 +90,8 @@ def test_markup_begins_behind_the_head() -> None:
         "페이지를 찾을 수 없습니다", "Σελίδα δεν βρέθηκε", "Nothing found", "Product not found :: Shop",
         "Dieses Angebot ist leider nicht mehr verfügbar.", "Unfortunately, this listing is no longer available.",
         "Malheureusement, cette annonce n'est plus disponible", "К сожалению, страница не найдена", "很抱歉，页面不存在",
+        "Leider ist dieses Objekt nicht mehr verfügbar.", "Lo sentimos, este anuncio ya no está disponible.",
+        "Siamo spiacenti, questo annuncio non è più disponibile.", "Helaas is deze advertentie niet meer beschikbaar.",
     ],
 )  # fmt: skip
 def test_title_says_that_nothing_was_found(text: str) -> None:
