@@ -15,10 +15,10 @@ from sitemapcrawler.urls.display import masked, masked_url
 
 NAME = "changes.csv"
 """Name of the list in the folder."""
-OFFSITE = "loc-offsite"
-"""The rule on pages of other hosts."""
+OFFSITE, CHILD_OFFSITE = "loc-offsite", "index-child-offsite"
+"""The rules on pages and on sitemaps of other hosts."""
 MAX_HOSTS = 1_000
-"""Other hosts, by sitemap, whose pages are counted."""
+"""Other hosts, by file, whose entries are counted."""
 MAX_TEXT = 10_000
 """Characters of an old or new value. A spreadsheet holds 32,767 in a cell."""
 
@@ -42,6 +42,9 @@ class Action(StrEnum):
     """A page that no sitemap listed."""
     UNADDED = "not added"
     """A page that no sitemap lists, and none is to list."""
+
+
+OF_OTHER_HOSTS = ((Action.DROPPED, OFFSITE), (Action.UNREPAIRED, CHILD_OFFSITE))
 
 
 class State(StrEnum):
@@ -89,7 +92,7 @@ class ChangeList:
         self.counts: Counter[tuple[str, str]] = Counter()
         """Rows by (action, rule)."""
         self.offsite: Counter[tuple[str, str]] = Counter()
-        """Dropped pages of other hosts by (origin, sitemap)."""
+        """Entries of other hosts, dropped pages and sitemaps in an index, by (origin, file)."""
 
     def add(self, change: Change) -> None:
         """Write a row. Passwords are masked, and what a spreadsheet would run as a formula gets a quote in front."""
@@ -97,7 +100,7 @@ class ChangeList:
         if self._located is not None:
             change.sitemap, change.line = self._located(change.sitemap, change.line)
         change.url = masked_url(change.url)
-        if change.action == Action.DROPPED and change.rule == OFFSITE:
+        if (change.action, change.rule) in OF_OTHER_HOSTS:
             self._count_offsite(origin(change.url), change.sitemap)
         change.old, change.new = (masked(value)[:MAX_TEXT] for value in (change.old, change.new))
         self._write("" if value is None else self._cell(str(value)) for value in astuple(change))

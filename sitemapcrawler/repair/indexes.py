@@ -13,7 +13,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.repair.change_list import Action, Change, State
+from sitemapcrawler.repair.change_list import CHILD_OFFSITE, Action, Change, State
 from sitemapcrawler.repair.edits import w3c
 from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
@@ -27,7 +27,7 @@ from sitemapcrawler.urls.grammar import Form, Standing, fault_of, form_of, stand
 ROOT = root_of(f'<sitemapindex xmlns="{CORE}">')
 """Root of an index that the site does not have."""
 NESTED, LOOP, SELF = "index-nested", "index-loop", "index-self-reference"
-DUPLICATE, OFFSITE, RELATIVE = "index-child-duplicate", "index-child-offsite", "index-child-relative"
+DUPLICATE, RELATIVE = "index-child-duplicate", "index-child-relative"
 UNDATED, OUTDATED, INVALID_DATE = "index-lastmod-missing", "index-lastmod-older-than-child", "lastmod-invalid"
 REDIRECTED = "doc-redirected"
 NO_HOME = "the set needs an index, and the URL of its files is not known; --base-url names it"
@@ -95,9 +95,9 @@ class Indexes:
             where = index.source.url, row.child.line
             new = " ".join(one.child.loc for one in rows)
             self._note(Change(Action.CHANGED, NESTED, _url(row), _url(row), new, *where))
-            offsite = [one.child.loc for one in rows if self._problem(one, index.source) == OFFSITE]
+            offsite = [one.child.loc for one in rows if self._problem(one, index.source) == CHILD_OFFSITE]
             for url in offsite:
-                self._note(Change(Action.UNREPAIRED, OFFSITE, url, url, "", *where))
+                self._note(Change(Action.UNREPAIRED, CHILD_OFFSITE, url, url, "", *where))
             self._states[State.UNREPAIRED if offsite else State.CHANGED] += 1
         else:
             self._drop(row, NESTED, index)
@@ -128,7 +128,7 @@ class Indexes:
         home = index.web_url
         if home is None or standing(row.child.loc, home) is not Standing.OTHER_AUTHORITY:
             return ""
-        return "" if self._may_list is not None and self._may_list(row.child.loc, [home]) else OFFSITE
+        return "" if self._may_list is not None and self._may_list(row.child.loc, [home]) else CHILD_OFFSITE
 
     def _drop(self, row: Row, rule: str, index: Member) -> None:
         assert index.repair is not None

@@ -38,7 +38,7 @@ class Advice:
     grown: Counter[str] = field(default_factory=Counter)
     """{URL of a file: pages that were added to it}."""
     offsite: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """{(origin, URL of a sitemap): pages of that host that were dropped from it}."""
+    """{(origin, URL of a file): its entries of that host, which are dropped pages, or sitemaps in an index}."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(URL, reason) of files that could not be read, or not to their end."""
 
@@ -55,8 +55,8 @@ ADDED = "No index lists these new files. Add them to robots.txt:"
 GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
 OFFSITE = """\
-Pages of these hosts were dropped, since search engines ignore them in a sitemap of another host. If a host is yours,
-add the line to its robots.txt, and audit and fix again:"""
+Search engines ignore pages and sitemaps of these hosts in a file of another host, and the set lacks the pages. If a
+host is yours, add the line to its robots.txt, and audit and fix again:"""
 UNREAD = """\
 These files could not be read, or not to their end, and the set lacks pages of them. Those that are not part of it stay
 on the server as they are:"""
@@ -75,7 +75,7 @@ def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
     yield from _section(GROWN, [f"{_shown(url)}: {counted(many, 'page')}" for url, many in advice.grown.items()])
     yield from _section(GONE, [*map(_shown, advice.gone)])
     offsite = [
-        f"{_shown(host)}: {counted(many, 'page')}; Sitemap: {_shown(sitemap)}"
+        f"{_shown(host)}: {counted(many, 'entry', 'entries')}; Sitemap: {_shown(sitemap)}"
         for (host, sitemap), many in advice.offsite.most_common()
     ]
     yield from _section(OFFSITE, offsite)

@@ -119,7 +119,7 @@ def test_the_line_that_keeps_pages_of_another_host_is_said(tmp_path: Path) -> No
     other = [f"<url><loc>https://other.example/{number}</loc></url>" for number in (1, 2)]
     outcome = repair(tmp_path, urlset("<url><loc>https://example.com/a</loc></url>", *other))
     assert outcome.locs == ["https://example.com/a"]
-    assert "  https://other.example: 2 pages; Sitemap: https://example.com/sitemap.xml\n" in outcome.readme
+    assert "  https://other.example: 2 entries; Sitemap: https://example.com/sitemap.xml\n" in outcome.readme
 
 
 def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_path: Path) -> None:
@@ -130,6 +130,7 @@ def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_
         ("not repaired", "index-child-offsite", page_of_host, outer),
     ]
     assert counts(outcome) == (3, 2, 0, 0, 1)
+    assert f"  https://example.com: 1 entry; Sitemap: {outer}\n" in outcome.readme
 
 
 def test_a_robots_txt_that_names_an_index_lets_it_list_the_files_of_its_host(tmp_path: Path) -> None:
