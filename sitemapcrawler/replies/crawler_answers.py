@@ -190,7 +190,7 @@ def _difference(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> str | None:
         ("canonical", page.canonical, [own.canonical for own in pages]),
     )
     for name, url, known_urls in named:
-        if url is not None and not any(_same(url, one) for one in known_urls):
+        if url is not None and len({*known_urls}) == 1 and not _same(url, known_urls[0]):
             return f"{name} {url}"
     if theirs.size and all((own.encoding is None) is not (page.encoding is None) for own in pages):
         return "no HTML" if page.encoding is None else "HTML"

@@ -97,8 +97,9 @@ NOINDEX = '<meta name="robots" content="noindex">'
         (answer(shuffled(3, 20)), answer(shuffled(3, 55)), answer(shuffled(3, 21))),
         (OURS, answer(head=NOINDEX), answer(head=NOINDEX)),
         (OURS, answer("", 302, location="/login"), OURS),
+        tuple(answer(head=f'<link rel="canonical" href="/page?sid={number}">') for number in range(3)),
     ],
-    ids=["random order", "random length", "noindex at random", "redirect at random"],
+    ids=["random order", "random length", "noindex at random", "redirect at random", "canonical at random"],
 )
 def test_difference_between_our_own_answers_is_none_of_the_crawler(
     first: PageAnswer, second: PageAnswer, theirs: PageAnswer
