@@ -41,10 +41,13 @@ def here(rule: RuleReach, origin: str = "") -> Markup:
 def in_words(rule: RuleReach, origin: str = "") -> str:
     """What to do about a rule's findings, as one line of plain text for a terminal; empty if nothing is known.
 
-    A single finding is named with its URL, file and line. `origin`: URLs on it are shown without it.
+    A single finding is named with its URL, file and line, and one on the site by its message. `origin`: URLs on it are
+    shown without it.
     """
     parts = [rule.fix.replace("`", ""), here(rule, origin).striptags()]
-    if rule.count == 1 and rule.examples:
+    if rule.examples and not (rule.examples[0].sitemap or rule.examples[0].url) and rule.rule not in BY_REASON:
+        parts.append(f"{'For example: ' if rule.count > 1 else ''}{inert(rule.examples[0].message)}.")
+    elif rule.count == 1 and rule.examples:
         [finding, *_] = rule.examples
         if place := address(finding.sitemap, origin, finding.line, finding.column).striptags():
             url = address(finding.url, origin).striptags() if finding.url else ""

@@ -176,6 +176,8 @@ def test_url_that_leads_elsewhere_is_advised_as_in_the_workbook(step: str) -> No
     assert in_words(reach, SITE) == f"For example, {SITE}/old leads to {SITE}/new. {step}"
 
 
-def test_single_finding_without_a_file_has_no_place() -> None:
-    reach = RuleReach("r", Reach("error", 1, 1, 0), 1, "", "", "", [FindingRecord("r")], kept=1)
-    assert in_words(reach, SITE) == ""
+@pytest.mark.parametrize(("count", "expected"), [(1, "GPTBot is refused."), (2, "For example: GPTBot is refused.")])
+def test_finding_on_the_site_is_told_by_its_message(count: int, expected: str) -> None:
+    found = [FindingRecord("crawler-refused", message="GPTBot is refused")]
+    reach = RuleReach("crawler-refused", Reach("error", 0, 0, 0), count, "", "", "", found, kept=count)
+    assert in_words(reach, SITE) == expected
