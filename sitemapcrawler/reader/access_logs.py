@@ -47,11 +47,8 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
         if {*fields} >= CLOUDFRONT_NAMES:
             return _cloudfront(fields)
         return _iis(fields) if {*fields} >= IIS_NAMES else None
-    for line in first:
-        if line.startswith("{"):
-            value = _object(line)
-            return next((made for paths, made in JSON_FORMATS if _has(value, paths)), None)
-    return None
+    values = [_object(line) for line in first if line.startswith("{")]
+    return next((made for value in values for paths, made in JSON_FORMATS if _has(value, paths)), None)
 
 
 def _object(line: str) -> object:

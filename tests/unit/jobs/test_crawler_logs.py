@@ -241,6 +241,12 @@ def test_json_that_is_broken_or_of_another_kind_is_counted(tmp_path: Path, store
     assert (loaded.total.rows, loaded.total.unread, loaded.found["googlebot"].fetched) == (5, 3, 2)
 
 
+def test_messages_of_the_server_may_stand_before_its_requests(tmp_path: Path, store: Store) -> None:
+    log = json.dumps({"level": "info", "ts": 1777629600.5, "msg": "serving initial configuration"}) + "\n"
+    loaded = Loaded(store, tmp_path, "{broken\n" + log + caddy("/a"), "a")
+    assert (loaded.total.format, loaded.total.unread, loaded.found["googlebot"].fetched) == ("Caddy log", 2, 1)
+
+
 def test_requests_for_other_sites_are_left_out(tmp_path: Path, store: Store) -> None:
     log = cloudflare("/a") + cloudflare("/a", ClientRequestHost="shop.example")
     loaded = Loaded(store, tmp_path, log, "a")
