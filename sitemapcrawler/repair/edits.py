@@ -453,9 +453,12 @@ def w3c(text: str) -> str | None:
 
 @edit("lastmod-invalid", "lastmod-xsd-only-invalid", "lastmod-no-timezone")
 def rewrite_date(draft: Draft) -> None:
-    """Write the date as W3C Datetime. One that cannot be read, or not in one way only, stays."""
+    """Write the date as W3C Datetime. Remove text without a digit; any other that has not one meaning stays."""
     element = draft.field("lastmod")
-    if element is not None and (date := w3c(text_of(element))) is not None:
+    if element is None:
+        return
+    text = text_of(element)
+    if (date := w3c(text)) is not None or (not len(element) and not any(map(str.isdigit, text))):
         draft.set_text(element, date)
 
 
@@ -539,6 +542,16 @@ def set_rel(draft: Draft) -> None:
     for link in draft.objects(HREFLANG):
         if split(link)[1] == "link" and link.get("hreflang") is not None and link.get("rel") != ALTERNATE:
             draft.set_attribute(link, "rel", ALTERNATE)
+
+
+@edit("hreflang-code-missing")
+def rename_code(draft: Draft) -> None:
+    """Write the name of the attribute in lowercase."""
+    for link in _links(draft):
+        for name in [name for name in map(str, link.attrib) if name != name.lower() == "hreflang"]:
+            code = str(link.attrib.pop(name))
+            draft.note(f"{name}={code}", f"hreflang={code}")
+            link.set("hreflang", code)
 
 
 @edit("hreflang-code-underscore")

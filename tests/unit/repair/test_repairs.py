@@ -68,6 +68,7 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
         (page("a", "<lastmod>2026-05-01 10:00:00</lastmod>"), "lastmod-invalid", "2026-05-01 10:00:00",
          "2026-05-01T10:00:00Z"),
         (page("a", "<lastmod>2025-02-30</lastmod>"), "lastmod-impossible", "<lastmod>2025-02-30</lastmod>", ""),
+        (page("a", "<lastmod>undefined</lastmod>"), "lastmod-invalid", "<lastmod>undefined</lastmod>", ""),
         (page("a", "<changefreq>Daily</changefreq>"), "changefreq-invalid", "Daily", "daily"),
         (page("a", "<priority>0,5</priority>"), "priority-invalid", "0,5", "0.5"),
         (page("a", "<priority>0.5</priority><lastmod>2026-05-01</lastmod>"), "xml-element-order",
@@ -82,6 +83,10 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
         (page("a", NEWS.replace(">en<", ">en-US<")), "news-language-invalid", "en-US", "en"),
         (page("a", link("de", "a"), link("en_GB", "b")), "hreflang-code-underscore", "hreflang=en_GB",
          "hreflang=en-GB"),
+        (page("a", link("de", "a"), link("en", "b").replace("hreflang", "hrefLang")), "hreflang-code-missing",
+         "hrefLang=en", "hreflang=en"),
+        (page("a", NEWS.replace(">en<", ">zh-CN<")), "news-language-invalid", "zh-CN", "zh-cn"),
+        (page("a", NEWS.replace(">en<", ">iw<")), "news-language-invalid", "iw", "he"),
     ],
     ids=lambda value: value if "-" in str(value) and "<" not in str(value) and "/" not in str(value) else "",
 )  # fmt: skip
