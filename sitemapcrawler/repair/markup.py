@@ -13,6 +13,7 @@ from lxml import etree
 from sitemapcrawler.namespaces import CORE, declared, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.entries import FIELDS
+from sitemapcrawler.rules.families.xml_structure import LEGACY
 
 PARSER = etree.XMLParser(
     no_network=True, resolve_entities=False, load_dtd=False, huge_tree=True, strip_cdata=False, remove_comments=False
@@ -74,7 +75,8 @@ def root_of(tag: str) -> Root:
     namespaces |= {name or "": _unescaped(value[1:-1]) for name, value in DECLARATION.findall(tag)}
     own = namespaces.get(prefix, "")
     if own != CORE:
-        rule = "xml-namespace-wrong" if own else "xml-namespace-missing"
+        variant = "xml-namespace-legacy" if LEGACY.fullmatch(own) else "xml-namespace-wrong"
+        rule = variant if own else "xml-namespace-missing"
         changes.append((rule, own, CORE))
         namespaces[prefix] = CORE
     for name, uri in [(name, uri) for name, uri in namespaces.items() if uri]:

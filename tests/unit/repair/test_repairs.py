@@ -514,10 +514,18 @@ def test_gzip_stays_gzip_and_all_on_request(tmp_path: Path) -> None:
     assert outcome.locs == [f"{HOME}a"]
 
 
-def test_a_root_with_a_wrong_namespace(tmp_path: Path) -> None:
-    data = urlset(page("a")).replace(b"sitemaps.org/schemas/sitemap/0.9", b"google.com/schemas/sitemap/0.84", 1)
+@pytest.mark.parametrize(
+    ("uri", "rule"),
+    [
+        (b"http://www.google.com/schemas/sitemap/0.84", "xml-namespace-legacy"),
+        (b"https://www.sitemaps.org/schemas/sitemap/0.9", "xml-namespace-legacy"),
+        (b"http://www.example.com/sitemap", "xml-namespace-wrong"),
+    ],
+)
+def test_a_root_with_a_wrong_namespace(uri: bytes, rule: str, tmp_path: Path) -> None:
+    data = urlset(page("a")).replace(b"http://www.sitemaps.org/schemas/sitemap/0.9", uri, 1)
     outcome = repair(tmp_path, data)
-    assert outcome.rules == {"xml-namespace-wrong"}
+    assert outcome.rules == {rule}
     assert outcome.violations() == outcome.errors() == []
 
 
