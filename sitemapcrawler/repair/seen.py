@@ -6,6 +6,7 @@ URLs are remembered as digests in a database on disk, so that a set of any size 
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from sitemapcrawler.repair.streaming import (
     Lost,
     Rules,
     Versions,
+    line_of,
 )
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
 
@@ -38,7 +40,7 @@ DROPPED, UNLINKED, RELINKED, UNREPAIRED = "dropped", "unlinked", "relinked", "un
 """Decisions on an entry."""
 TABLES = """
     CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, undated INT, news INT,
-                          versions INT, linked INT,
+                          versions INT, linked INT, objects BLOB,
                           PRIMARY KEY (digest, file, entry)) WITHOUT ROWID;
     CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID;
     CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID;
@@ -51,15 +53,17 @@ TABLES = """
 REPEATED = f"""
     SELECT file, entry,
            CASE WHEN moved AND max(in_file, in_kind) > 1 THEN ''
-                WHEN NOT moved AND :file AND in_file > 1 THEN '{DUPLICATE}'
+                WHEN NOT moved AND :file AND in_file > 1 AND (bare OR in_objects > 1) THEN '{DUPLICATE}'
                 WHEN NOT moved AND :set AND bare AND in_bare > 1 THEN '{CROSS}' END AS rule
     FROM (SELECT *, row_number() OVER (PARTITION BY digest, file ORDER BY moved, bare, undated, entry) AS in_file,
+                 row_number() OVER (PARTITION BY digest, file, objects ORDER BY moved, undated, entry) AS in_objects,
                  row_number() OVER (PARTITION BY digest, news ORDER BY moved, bare, undated, file, entry) AS in_kind,
                  row_number() OVER (PARTITION BY digest, bare ORDER BY moved, undated, file, entry) AS in_bare
           FROM entries WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1))
     WHERE rule IS NOT NULL"""
-"""SQL for the entries that repeat others, and say no more than the one that stays: it has extensions or a date if any
-has, and is the first of such. An entry that an audit moved to its page makes way for the page's own."""
+"""SQL for the entries that repeat others, and say no more than those that stay: one has extensions or a date if any
+has, and is the first of such; others in its file have other extensions. An entry that an audit moved to its page makes
+way for the page's own."""
 KEPT = """
     entries e WHERE versions IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
@@ -87,6 +91,8 @@ APART = """
       AND EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)"""
 """SQL for links to listed language versions with other sets than the page, which lists itself. Pages with equal sets
 return each other's links."""
+CORE_FIELD = re.compile(r"<(loc|lastmod|changefreq|priority)>[^<]*</\1>\s?")
+"""An element of the protocol, by which entries with the same extensions may differ."""
 CODES = "SELECT code FROM versions WHERE id IS ? AND page = ?"
 
 
@@ -120,8 +126,9 @@ class Seen:
         """Remember an entry. `file` and `entry`: numbers of the file, and of the entry in it."""
         versions = self._set_of(kept.versions) if kept.versions else None
         row = (_digest(kept.loc), file, entry, kept.origin.move != "", kept.is_bare,
-               kept.lastmod_at is None, kept.articles > 0, versions, kept.has_only_versions)  # fmt: skip
-        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+               kept.lastmod_at is None, kept.articles > 0, versions, kept.has_only_versions,
+               None if kept.is_bare else _digest_of(CORE_FIELD.sub("", line_of(kept.text))))  # fmt: skip
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         for rule in kept.problems:
             self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '')", (file, entry, UNREPAIRED, rule))
 
@@ -276,4 +283,8 @@ class Seen:
 
 
 def _digest(url: str) -> bytes:
-    return blake2b(page_key(url).encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest()
+    return _digest_of(page_key(url))
+
+
+def _digest_of(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest()

@@ -276,9 +276,18 @@ PLACEHOLDER = IMAGE.format("{id}")
 Files = list[list[str]]
 SETS: dict[str, tuple[Files, Files, list[tuple[str, str, str]]]] = {
     "another host": ([[page("a"), OTHER]], [[page("a")]], [("dropped", "loc-offsite", OTHER)]),
-    "a page again": (
-        [[page("a", IMAGE.format(1)), page("b"), AGAIN]], [[page("b"), AGAIN]],
-        [("dropped", "loc-duplicate", page("a", IMAGE.format(1)))],
+    "a page again with the same image": (
+        [[page("a", IMAGE.format(2)), page("b"), AGAIN]], [[page("b"), AGAIN]],
+        [("dropped", "loc-duplicate", page("a", IMAGE.format(2)))],
+    ),
+    "a page again with another image, and with none": (
+        [[page("a", IMAGE.format(1)), page("b"), AGAIN, page("a", DATED)]],
+        [[page("a", IMAGE.format(1)), page("b"), AGAIN]],
+        [("dropped", "loc-duplicate", page("a", DATED))],
+    ),
+    "an entry for each video of a page": (
+        [[page("a", VIDEO), page("a", VIDEO.replace("a.mp4", "b.mp4"))]],
+        [[page("a", VIDEO), page("a", VIDEO.replace("a.mp4", "b.mp4"))]], [],
     ),
     "a page of which the second entry has a date": (
         [[page("a"), page("a", DATED), page("a")]], [[page("a", DATED)]], [("dropped", "loc-duplicate", page("a"))] * 2,
