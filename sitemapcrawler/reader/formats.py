@@ -172,6 +172,8 @@ def _records(line: str, number: int, entries: EntryBuilder, faults: Faults) -> I
     if len(fields) > 1:
         faults.recent.clear()
         faults.add("txt-has-metadata", "a line of a text sitemap may have only one URL", number, value=fields[1])
+        if len(records) < len(fields):
+            faults.lose("txt-has-metadata", number, line)
         rules = faults.place(records[0].loc) if records else []
         for record in records if rules else ():
             note = entries.notes.on(record)

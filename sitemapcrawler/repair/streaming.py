@@ -68,7 +68,7 @@ MALFORMED = "doc-xml-malformed"
 RECOVERED, DUPLICATE, CROSS = "doc-recovered-entry", "loc-duplicate", "cross-duplicate-url"
 LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
 MIXED = "xml-mixed-index-urlset"
-UNKNOWN_ELEMENT = "xml-unknown-element"
+UNKNOWN_ELEMENT, METADATA = "xml-unknown-element", "txt-has-metadata"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
 MOVED_ALONE, LEFT_BEHIND = "lastmod-moved-content-same", "lastmod-same-content-changed"
@@ -199,7 +199,7 @@ def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
     own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF, LINKED, COMPARED, *OF_HISTORY}
-    own |= {*OF_INDEXES, CROSS, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
+    own |= {*OF_INDEXES, CROSS, METADATA, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {rule.id for rule in all_rules() if rule.severity is Severity.ERROR and _concerns_entries(rule)}
     return tuple(sorted(own))
 
@@ -445,7 +445,7 @@ class FileRepair:
     def _lose(self, losses: Iterable[Loss]) -> None:
         """Note what the reader left out: entries and other elements."""
         for loss in losses:
-            if loss.rule != UNKNOWN_ELEMENT:
+            if loss.rule not in (UNKNOWN_ELEMENT, METADATA):
                 self.read += 1
                 self._drop(loss.rule, Origin("", loss.text, loss.line))
             elif not self._converts:  # of a feed, its title, for example

@@ -107,6 +107,15 @@ def test_a_choice_of_rules_changes_nothing_else(tmp_path: Path) -> None:
     assert "<lastmod>soon</lastmod>" in written(outcome)
 
 
+def test_what_stands_behind_the_url_of_a_line_has_a_row(tmp_path: Path) -> None:
+    lines = [f"{HOME}a 2026-05-01 0.8", f"{HOME}b {HOME}c", f"{HOME}d"]
+    outcome = repair(tmp_path, "\n".join(lines).encode(), names=["sitemap.txt"])
+    assert written(outcome, "sitemap.txt").split() == [f"{HOME}{name}" for name in "abcd"]
+    assert told(outcome, "action", "rule", "line") == [("changed", "txt-has-metadata", "1")]
+    assert outcome.rows[0]["old"] == lines[0]
+    assert (outcome.result.read, outcome.result.kept) == (4, 4)
+
+
 def test_all_rules_that_repair_are_in_the_catalogue() -> None:
     assert set(repairable()) - {rule.id for rule in all_rules()} == set()
 
