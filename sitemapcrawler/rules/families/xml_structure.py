@@ -27,6 +27,14 @@ def _as_read(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
+ON_A_ROOT = ("<urlset>", "<sitemapindex>")
+"""Start of the message of a fault of a root."""
+
+
+def _mild_on_a_root(fault: Fault) -> Iterator[Message]:
+    yield from fault_message(fault, INFO if fault.message.startswith(ON_A_ROOT) else None)
+
+
 fault_rule = partial(row, _as_read, of=Of.FAULT)
 """Registers a rule that reports the reader's faults of its id as they are."""
 
@@ -157,16 +165,19 @@ fault_rule("xml-unknown-element", WARNING, TAGS, also={"Yandex": "Unknown tag"})
     Good: `<url><loc>...</loc></url>`
 """)
 
-fault_rule(
+row(
+    _mild_on_a_root,
     "xml-unknown-attribute",
     WARNING,
     TAGS,
+    Of.FAULT,
     per=Per.FILE("have an unknown attribute", by_value=True),
     also={"Search Console": "Invalid attribute value"},
 )("""
-    The namespace does not define this attribute. The protocol itself defines none.
+    The namespace does not define this attribute. The protocol itself defines none. A note on the root.
 
-    Why: Its value is lost, and validators reject the file. Attributes of other namespaces are not checked.
+    Why: Its value is lost, and validators reject the file. Attributes of other namespaces are not checked. On the root,
+    where Wix writes `generatedBy`, search engines accept it.
     Fix: Remove the attribute.
     Bad: `<url id="7">`, `<image:loc width="640">`
     Good: `<url>`, `<image:loc>`
