@@ -85,7 +85,7 @@ NO_PAGE: Mapping[str, Callable[[str], bool]] = {
         "non-indexable", "blocked", "unreachable", "server error", "not found", "client error", "redirect", "soft 404",
         "noindex", "canonicalised",
     ).__contains__,
-    "indexable": ("false", "no").__contains__,
+    **dict.fromkeys(("indexable", "is indexable page"), ("false", "no").__contains__),
     "change": "removed".__eq__,
     "content type": lambda kind: "/" in kind and "html" not in kind,
 }  # fmt: skip

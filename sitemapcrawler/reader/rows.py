@@ -30,9 +30,10 @@ COLUMNS = (
     "page location", "full page url", "landing page",
     "landing page + query string", "page path", "page path + query string", "page path and screen class",
     "page path + query string and screen class", "url path", "path", "uri", "request uri", "link",
+    "target page", "target url",
 )  # fmt: skip
 """Names of columns with the URL, in order of preference, in lowercase: this project's own, those of Screaming Frog,
-Search Console, GA4 and others."""
+Search Console, GA4 and others. Tables of backlinks have the page of the site as the target."""
 KEYS = "keys"
 """Field with the dimensions of a row of Search Console's API.
 

@@ -56,6 +56,13 @@ LISTS = {
     "semicolons": (f"Titel;URL;Aufrufe\nA;{SITE}/a;1\n", "CSV", [f"{SITE}/a"]),
     "tabs": (f"url\tviews\n{SITE}/a\t1\n", "CSV", [f"{SITE}/a"]),
     "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/s.xml"]),
+    "backlinks of Ahrefs": (
+        '"Referring page URL","Domain rating","Target URL","Anchor"\n'
+        f'"https://other.example/","72","{SITE}/a","x"\n"https://third.example/","2","{SITE}/b","x"\n',
+        "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "audit of Ahrefs": (
+        f"PR\tURL\tHTTP status code\tIs indexable page\n50\t{SITE}/a\t200\ttrue\n5\t{SITE}/b\t200\tfalse\n",
+        "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
     "rows that are not indexable": (
         f"loc,indexable\n{SITE}/a,true\n{SITE}/b,false\n{SITE}/c,\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{SITE}/c"]),
     "statuses of other crawlers": (
