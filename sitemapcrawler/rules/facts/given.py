@@ -43,6 +43,8 @@ MARKS = re.compile(
 """A template placeholder, the parameter of a route (`[slug]`, `:slug`), or a JavaScript object converted to text.
 Braces around a GUID do not count."""
 
+EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
+"""How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
 QUERY_PARAMETER = re.compile(r"(?:^|[?&;])([^=&;?]+)=([^&;]*)")
 """Name and value of a parameter of a query."""
 MAX_CHILDREN = 100_000
@@ -353,6 +355,11 @@ class EntryFacts:
         without one."""
         found = None if self.usual or self.form is Form.OTHER_SCHEME else MARKS.search(self.record.loc)
         return None if found is None else found[0]
+
+    @property
+    def lacks_site(self) -> bool:
+        """True for a missing value in place of scheme and host, as in `undefined/about`."""
+        return self.form is Form.RELATIVE and self.written.partition("/")[0] in EMPTY_VALUES
 
     @property
     def invalid(self) -> str | None:

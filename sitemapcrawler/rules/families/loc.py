@@ -60,7 +60,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     Bad: `<loc>/shop/</loc>`, `<loc>www.example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
     """
-    if entry.form is Form.RELATIVE:
+    if entry.form is Form.RELATIVE and not entry.lacks_site:
         severity = INFO if format_named(entry.file.document.format).has_relative_urls else None
         text = f"{entry.written!r} is not absolute: it does not begin with http:// or https:// and a host"
         yield loc_message(entry, text, entry.written, severity)

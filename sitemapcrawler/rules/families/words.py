@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
 from sitemapcrawler.reader.faults import Fault
-from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
+from sitemapcrawler.rules.facts.given import EMPTY_VALUES, QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.objects import is_in_feed
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, UrlWith, fault_message, rule
 from sitemapcrawler.urls.display import quoted
@@ -30,8 +30,6 @@ PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml",
 
 ASSETS = WORDS["assets"].split()
 FOR_PROGRAMS = WORDS["for_programs"].split()
-EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
-"""How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
 
 TRACKING = re.compile(
     r"utm_[a-z_]+|mtm_[a-z_]+|pk_(?:campaign|kwd|source|medium)|[gdyw]clid|fbclid|ttclid|twclid|msclkid|gclsrc|[gw]braid"
@@ -88,13 +86,13 @@ PLACEHOLDER = (
 
 @rule("loc-placeholder", ERROR, BUILD, (UrlWith(PLACEHOLDER), Of.ODD_CHILD, Of.FAULT))
 def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL has a placeholder that was not filled in. A warning for words that programs write for a missing value:
-    undefined, null, None, NaN.
+    """The URL has a placeholder that was not filled in. A warning for words that programs write for a missing value
+    (undefined, null, None, NaN), unless one stands in place of the site.
 
     Why: Such a page does not exist; the generator had no value for this entry. A word must be a whole segment or
     parameter value, and is accepted below folders such as `/docs/` and `/tags/`, where a page may be about it.
     Fix: Fill in the placeholder, or omit entries that lack the value.
-    Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
+    Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`, `undefined/about`
     Good: the URL of the page, or no entry
     """
     if isinstance(entry, Fault):  # the URL is nothing but a placeholder: the reader left the entry out
@@ -103,6 +101,10 @@ def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
     if entry.placeholder is not None:
         text = f"{quoted(entry.placeholder)}: a placeholder that was not filled in"
         yield loc_message(entry, text, entry.placeholder)
+        return
+    if entry.lacks_site and isinstance(entry, UrlFacts):
+        text = f"{quoted(entry.written)} has no site: its value was missing when the URL was generated"
+        yield loc_message(entry, text, entry.written)
         return
     word = _empty_value(entry)
     if word is not None:

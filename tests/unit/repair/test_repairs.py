@@ -125,6 +125,7 @@ def test_all_rules_that_repair_are_in_the_catalogue() -> None:
     [
         (page("{slug}").encode(), "loc-placeholder"),
         (page("a?id={id}").encode(), "loc-placeholder"),
+        (b"<url><loc>undefined/about</loc></url>", "loc-placeholder"),
         (page("caf").encode().replace(b"caf", b"caf\xe9"), "doc-encoding-not-utf8"),
         (page("caf\ufffd").encode(), "loc-invalid-uri"),
     ],

@@ -138,6 +138,22 @@ def test_an_entry_that_was_left_out_is_told_with_its_line() -> None:
     assert found == [("loc-placeholder", 2), ("loc-invalid-uri", 3)]
 
 
+def test_a_missing_value_in_place_of_the_site_is_an_error_of_its_own() -> None:
+    entries = "\n".join(f"<url><loc>{loc}</loc></url>" for loc in ("None", "undefined/about", "nullable/a", "/null"))
+    found = [
+        (finding.rule, finding.line, finding.severity)
+        for finding in judge(f'<urlset xmlns="{CORE}">\n{entries}\n</urlset>'.encode())
+        if finding.severity != "info"
+    ]
+    assert sorted(found) == [
+        ("loc-placeholder", 2, "error"),
+        ("loc-placeholder", 3, "error"),
+        ("loc-placeholder", 5, "warning"),
+        ("loc-relative", 4, "error"),
+        ("loc-relative", 5, "error"),
+    ]
+
+
 @given(
     st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=8).map("".join),
     st.none() | st.lists(st.sampled_from(PIECES), max_size=8).map("".join),
