@@ -135,7 +135,7 @@ def _homes(keys: Sequence[str]) -> list[str]:
     if not origins:
         return ["file:"]
     [(start, _)] = origins.most_common(1)
-    folders: dict[str, None] = {}
+    folders = {f"{start}/": None}  # a path without a file, as of `/?sitemap=pages`, has no other
     for key in keys:
         if key.startswith(f"{start}/") and len(folders) < MAX_HOMES:
             above = PurePosixPath(key[len(start) :].partition("?")[0]).parents

@@ -328,6 +328,11 @@ def test_index_of_which_nothing_is_there_may_be_a_lone_copy(folder: Path) -> Non
     assert missing(folder, place=None) == []
 
 
+def test_index_of_the_root_with_queries_has_no_files(folder: Path) -> None:
+    assert missing(folder, "https://e.com/?sitemap=pages", "https://e.com/?sitemap=news", place=None) == []
+    assert missing(folder, "https://e.com/", place=None) == []
+
+
 def test_relative_urls_of_an_index_without_a_url(folder: Path) -> None:
     listed = [(folder / name).as_uri() for name in ("a.xml", "gone.xml")]
     assert [one.path for one in missing(folder, *listed, place=None)] == ["gone.xml"]
