@@ -49,7 +49,7 @@ REQUESTS = f"""
     WITH lines AS (SELECT unnest(string_split(?, chr(10))) AS line)
     SELECT {text_key("host", "scheme", "target")} AS url, host, scheme, target,
            {READS} AND {SERVED} AS visit, status, asked, address,
-           CASE WHEN {READS} AND strlen(agent) <= {MAX_AGENT} THEN agent END AS agent
+           CASE WHEN {READS} AND asked IS NOT NULL AND strlen(agent) <= {MAX_AGENT} THEN agent END AS agent
     FROM ({{requests}}) WHERE target IS NOT NULL AND strlen(target) <= {MAX_URL}"""
 """SQL: the requests of some lines."""
 CRAWLER = f"ENUM ({', '.join(literal(agent.name.lower()) for agent in AGENTS)})"
@@ -164,7 +164,7 @@ KEYS = f"""
 SEEN = f"""
     INSERT INTO log_seen
     SELECT url, '{{' || string_agg(
-        concat('"', name, '":', coalesce('"' || last || '"', 'null')), ',' ORDER BY last DESC, name) || '}}' FROM (
+        concat('"', name, '":"', last, '"'), ',' ORDER BY last DESC, name) || '}}' FROM (
         SELECT k.url, ({NAMES})[enum_code(f.crawler) + 1] AS name, {iso("f.last")} AS last
         FROM log_fetched f JOIN log_keys k USING (page) WHERE f.page % {PARTS} = $1 AND k.page % {PARTS} = $1)
     GROUP BY url"""

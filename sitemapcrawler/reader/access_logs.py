@@ -71,6 +71,15 @@ def _at(value: object, path: str) -> bool:
     return True
 
 
+def _number_or_date(text: str) -> str:
+    """SQL for a time: ISO 8601, `TIME`, or a number of seconds, milliseconds, microseconds or nanoseconds."""
+    number = f"try_cast({text} AS DOUBLE)"
+    power = f"3 * greatest(0, floor((log10({number}) - 9) / 3))"
+    zoned = f"coalesce(try_cast({text} AS TIMESTAMPTZ), try_strptime(trim({text}, '[]'), '{TIME}'))"
+    made = f"TRY(make_timestamp(try_cast({number} / pow(10, {power}) * 1e6 AS BIGINT)))"
+    return f"coalesce({made}, {zoned} AT TIME ZONE 'UTC')"
+
+
 # Apache and nginx write quotes and backslashes as \" and \\, other bytes as \x22: in a URL these are escapes.
 COMMON = LogFormat(
     "access log",
@@ -79,14 +88,15 @@ COMMON = LogFormat(
            CASE WHEN len(request) IN (2, 3) AND is_method AND contains(quoted[1], '[')
                      AND status IS NOT NULL THEN request[2] END AS target,
            request[1] AS method, status,
-           try_strptime(left(split_part(quoted[1], '[', -1), {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC' AS asked,
+           coalesce(try_strptime(left(bracketed, {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC',
+                    {_number_or_date("split_part(bracketed, ']', 1)")}) AS asked,
            quoted[6] AS agent, CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END AS address
     FROM (
         SELECT *,
                CASE WHEN len(lead) > 3 THEN regexp_full_match(lead[1], '{VIRTUAL_HOST}') ELSE false END AS is_virtual,
                CASE WHEN request[1] = 'GET' THEN true ELSE regexp_full_match(request[1], '[A-Z]+') END AS is_method
         FROM (
-            SELECT quoted, string_split(quoted[2], ' ') AS request,
+            SELECT quoted, string_split(quoted[2], ' ') AS request, split_part(quoted[1], '[', -1) AS bracketed,
                    try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
                    string_split(rtrim(split_part(quoted[1], '[', 1)), ' ') AS lead
             FROM (
@@ -97,15 +107,6 @@ COMMON = LogFormat(
                 FROM lines)))""",
 )
 """The common and combined formats of Apache and nginx."""
-
-
-def _number_or_date(text: str) -> str:
-    """SQL for a time: ISO 8601, `TIME`, or a number of seconds, milliseconds, microseconds or nanoseconds."""
-    number = f"try_cast({text} AS DOUBLE)"
-    power = f"3 * greatest(0, floor((log10({number}) - 9) / 3))"
-    zoned = f"coalesce(try_cast({text} AS TIMESTAMPTZ), try_strptime(trim({text}, '[]'), '{TIME}'))"
-    made = f"TRY(make_timestamp(try_cast({number} / pow(10, {power}) * 1e6 AS BIGINT)))"
-    return f"coalesce({made}, {zoned} AT TIME ZONE 'UTC')"
 
 
 def _json(name: str, **pointers: str) -> LogFormat:

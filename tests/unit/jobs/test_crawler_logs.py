@@ -122,6 +122,8 @@ def cloudfront(stem: str, query: str = "-") -> Sequence[str]:
 
 FORMATS = {
     "combined": line("/a?b=1&c=2"),
+    "ISO 8601": line("/a?b=1&c=2", time="2026-05-01T12:00:00+02:00"),
+    "seconds": line("/a?b=1&c=2", time="1777629600.123"),
     "in another zone": line("/a?b=1&c=2", time="01/May/2026:12:00:00 +0200"),
     "virtual host": "www.example.com:443 " + line("/a?b=1&c=2"),
     "absolute URL": line(f"{HOME}a?b=1&c=2"),
@@ -238,7 +240,8 @@ def test_other_user_agents_are_no_crawler_of_the_table(tmp_path: Path, store: St
 def test_json_that_is_broken_or_of_another_kind_is_counted(tmp_path: Path, store: Store) -> None:
     log = cloudflare("/a") + '{"broken\n{"ClientRequestURI": 7}\n[]\n' + cloudflare("/b", EdgeStartTimestamp=-1)
     loaded = Loaded(store, tmp_path, log, "a", "b")
-    assert (loaded.total.rows, loaded.total.unread, loaded.found["googlebot"].fetched) == (5, 3, 2)
+    assert (loaded.total.rows, loaded.total.unread, loaded.found["googlebot"].fetched) == (5, 3, 1)
+    assert loaded.compared == {"a", "b"}  # a request without a time is one of nobody in particular
 
 
 def test_messages_of_the_server_may_stand_before_its_requests(tmp_path: Path, store: Store) -> None:
@@ -347,7 +350,7 @@ def test_entries_have_the_last_request_of_each_crawler_the_latest_first(tmp_path
     loaded = Loaded(store, tmp_path, log, "a", "b")
     with store.transaction():
         rewrite(store, [loaded.lists.fetched()])
-    times = {"Googlebot": "2026-05-04T10:00:00Z", "Bingbot": "2026-05-03T10:00:00Z", "GPTBot": None}
+    times = {"Googlebot": "2026-05-04T10:00:00Z", "Bingbot": "2026-05-03T10:00:00Z"}
     [(first, found), *rest] = store.execute("SELECT loc, fetched FROM urls ORDER BY rowid")
     assert (first, list(found.items())) == (f"{HOME}a", list(times.items()))
     assert rest == [(f"{HOME}b", None)]
