@@ -148,13 +148,17 @@ class Indexes:
 
     def _count(self, row: Row, index: Member, locs: Sequence[str], changes: Sequence[tuple[str, str, str]]) -> None:
         """Note the changes of an entry, and count it."""
+        assert index.repair is not None
         where = row.index.url, row.child.line
+        faults = [fault for url in (row.child.loc, _url(row)) for fault in index.repair.faulty.pop(url, ())]
+        for fault in faults:
+            old = fault.value or fault.message
+            self._note(Change(Action.CHANGED, fault.rule, _url(row), old, "", row.index.url, fault.line))
         for rule, old, new in changes:
             self._note(Change(Action.CHANGED, rule, _url(row), old, new, *where))
         if row.problem:
             self._note(Change(Action.UNREPAIRED, row.problem, _url(row), _url(row), "", *where))
-        is_faulty = index.repair is not None and row.child.loc in index.repair.faulty
-        is_changed = is_faulty or bool(changes) or [*locs] != [_url(row)]
+        is_changed = bool(faults or changes) or [*locs] != [_url(row)]
         state = State.UNREPAIRED if row.problem else State.CHANGED if is_changed else State.KEPT
         self._states[state] += 1
 

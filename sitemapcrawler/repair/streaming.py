@@ -23,7 +23,7 @@ from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.comments import Comment
-from sitemapcrawler.reader.faults import Loss
+from sitemapcrawler.reader.faults import Fault, Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.repair import UNREADABLE
@@ -289,8 +289,8 @@ class FileRepair:
         """Comments behind the last entry."""
         self.after = ""
         """Comments behind the root."""
-        self.faulty: set[str] = set()
-        """URLs of the children whose faults are gone once they are written again."""
+        self.faulty: dict[str, list[Fault]] = {}
+        """{URL of a child: its faults, which are gone once it is written again}."""
         self.error = ""
         """The first rule that finds an error in a feed or its end missing. It is repaired only if it is converted."""
         self.unfit: list[Change] = []
@@ -469,9 +469,10 @@ class FileRepair:
             self._change(rule, "", old, new)
         is_index = format_named(self._document.format).is_index
         for fault in self._document.faults:
-            if (fault.url is None and fault.rule == SCHEMA) or (fault.url is not None and is_index):
-                self._change(fault.rule, fault.url or "", fault.value or fault.message, "", fault.line)
-                self.faulty.add(fault.url or "")
+            if fault.url is None and fault.rule == SCHEMA:
+                self._change(fault.rule, "", fault.value or fault.message, "", fault.line)
+            elif fault.url is not None and is_index:
+                self.faulty.setdefault(fault.url, []).append(fault)
         for rule in CUT:
             if fault := self._document.faults.first(rule):
                 self._note(Change(Action.UNREAD, rule, "", fault.message, "", self.url, fault.line))

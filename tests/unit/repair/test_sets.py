@@ -209,15 +209,24 @@ def test_what_an_index_loses_has_a_row(tmp_path: Path) -> None:
         ("changed", "xml-unknown-element", "<s:other>2</s:other>"),
         ("dropped", "doc-xml-malformed", entries[-1]),
         ("changed", "xml-unknown-attribute", 'version="1"'),
+        ("changed", "xml-schema-violation", "text"),
+        ("unread", "doc-truncated", "the file ends before the document does: 1 left out"),
         ("changed", "xml-unknown-attribute", "id"),
         ("changed", "doc-unescaped-ampersand", "&y</s:loc></s:sitemap>"),
         ("changed", "xml-unknown-element", "priority"),
-        ("changed", "xml-schema-violation", "text"),
-        ("unread", "doc-truncated", "the file ends before the document does: 1 left out"),
     ]
     assert counts(outcome) == (3, 0, 2, 1, 0)
     assert outcome.result.unread == 1
     assert outcome.data("sitemap.xml").decode().count("<s:sitemap>") == 2
+
+
+def test_an_entry_that_an_index_loses_has_no_row_on_what_else_was_wrong_with_it(tmp_path: Path) -> None:
+    head = f'<sitemapindex xmlns="{CORE}">'
+    entries = "<sitemap><loc>ftp://example.com/a.xml</loc>></sitemap>", f"<sitemap><loc>{HOME}b.xml</loc>></sitemap>"
+    outcome = repair(tmp_path, "\n".join([head, *entries, "</sitemapindex>"]).encode())
+    assert [(row["action"], row["rule"], row["line"]) for row in outcome.rows] == [
+        ("dropped", "loc-bad-scheme", "2"), ("changed", "xml-schema-violation", "3"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("other", ["", "<priority>0.5</priority>"])
