@@ -1,6 +1,6 @@
 """Fingerprint of a page's main content, which a change of its frame, counters or advertisements leaves as it is.
 
-Main content is the text of the article with the main heading, else of `<main>` or the body, without navigation, header,
+Main content is the main heading with the text of its article, else of `<main>` or the body, without navigation, header,
 footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
 above the part with the main heading, advertisements and lists of links to pages, and without numbers and tokens that
 differ between two answers: counters, ages and what is left in labels, numbers that stand alone, time stamps, session
