@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitemapcrawler.replies.page.content import PART_SIZE
 from sitemapcrawler.rules.facts.site import FILES, PAGES, Table, file_of, row_of
 from sitemapcrawler.rules.facts.sites import text_key
 
@@ -16,12 +17,12 @@ NEAR = 5
 differ in no more, 85 % of 200 and 65 % of 100; sequences of two words would find more of them, and call far more pages
 alike that share four fifths of their text. One of six bands is then equal. Source: Manku, Jain and Das Sarma, Detecting
 near-duplicates for web crawling, 2007."""
-OF_TEXT = len("2-0123") + 1
-"""Position in a hash from which it tells texts apart; before it is that of the template."""
+OF_TEXT = f"split_part(u.reply.content_hash, '-', 2)[{2 * PART_SIZE + 1}:]"
+"""SQL for the part of a hash that tells texts apart; that of the template is before it, in hexadecimal digits."""
 CONTENTS = Table(
     "site_contents",
     f"""
-    SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] || u.reply.simhash AS hash,
+    SELECT p.page, f.site, p.key, u.reply.words AS words, {OF_TEXT} || u.reply.simhash AS hash,
            ('0x' || u.reply.simhash)::UBIGINT AS near
     FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
     JOIN temp.site_files f ON f.file = {file_of("p.page")}

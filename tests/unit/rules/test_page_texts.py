@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.replies.page.content import CONTENT_VERSION
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.families.page_texts import NOUNS
 
 from .sites import RULES, Site, at, page
 
 DUPLICATE, THIN, ARCHIVE = "page-duplicate-content", "page-thin-content", "page-archive"
-ONE, OTHER = f"1-{1:032x}", f"1-{2:032x}"
+ONE, OTHER, RESTYLED = (f"{CONTENT_VERSION}-{template:04x}{text:028x}" for template, text in ((1, 1), (1, 2), (2, 1)))
 FAR = f"{2**64 - 1:016x}"
 
 
@@ -29,7 +30,7 @@ def read(
 
 
 def test_pages_with_the_same_text() -> None:
-    site = Site(read("/a"), read("/b"), read("/c"), read("/d", OTHER, FAR))
+    site = Site(read("/a"), read("/b"), read("/c", RESTYLED), read("/d", OTHER, FAR))
     same = "has the same text as '/a'"
     assert site.told() == [(DUPLICATE, "/b", same), (DUPLICATE, "/c", same)]
     assert {found.severity for found in site.findings()} == {"warning"}
