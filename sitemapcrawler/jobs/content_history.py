@@ -40,6 +40,8 @@ PAIRS = f"""
     SELECT url, e AS was, f AS now FROM found f FULL JOIN earlier e USING (url)
     WHERE url NOT IN (SELECT loc FROM main.urls WHERE change = '{REMOVED}')"""
 """SQL: each page as it was known and as this crawl has read it. Removed ones are left out."""
+HELD = "SELECT EXISTS (FROM {database}.contents) OR EXISTS (FROM {database}.urls WHERE reply.content_hash IS NOT NULL)"
+"""SQL: whether a crawl has, or knows, the content of any page."""
 VOLATILE = f"""
     CREATE OR REPLACE TEMP TABLE contents_compared AS
     {
@@ -75,6 +77,9 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> New
     content of rows where parts have changed by themselves. Raises duckdb.Error, OSError.
 
     `started`: start of this crawl; `baseline`: whether it has one; `since`: start of that, if known."""
+    databases = ("main", RESPELLED) if baseline else ("main",)
+    if not any(store.execute(HELD.format(database=database))[0][0] for database in databases):
+        return None  # of most crawls; the rest takes as long as a twentieth of a small crawl
     known = f"SELECT {COLUMNS} FROM main.contents" + (f" UNION ALL {OF_BASELINE}" if baseline else "")
     store.execute(PAIRS.format(known=known), [since] if baseline else [])
     store.execute(VOLATILE)
