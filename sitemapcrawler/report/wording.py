@@ -389,8 +389,12 @@ def health(report: Report) -> Health:
 def _health(report: Report) -> Health:
     if (nothing := _nothing(report)) is not None:
         return nothing
+    lists_none = not report.summary.urls and report.summary.only is None
     troubles, unchecked = _troubles(report), [*_unchecked_pages(report), *shells(report)]
-    pages_checked = not _unchecked_pages(report) and report.summary.indexability.keys() != {Indexability.SHELL}
+    is_unproven = lists_none or report.summary.indexability.keys() == {Indexability.SHELL}
+    pages_checked = not _unchecked_pages(report) and not is_unproven
+    if lists_none:
+        unchecked += _left_out(report)
     found = places(report.summary.severity_reach)
     scope = "in what was read" if report.summary.partial else "in any file"
     notes = _sampled(report)

@@ -98,6 +98,8 @@ def test_every_name_in_records_has_words() -> None:
         (SummaryRecord(), 100, "No sitemap found"),
         (SummaryRecord(sitemaps=1, urls=5), 100, "Sitemap files are valid"),
         (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "Sitemap files are valid so far"),
+        (SummaryRecord(sitemaps=1, skipped={"include": 5}), 100, "Sitemap files are valid"),
+        (SummaryRecord(sitemaps=1, only="changes"), 100, "Healthy"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "Sitemap files are valid"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, partial="max_urls"), 100, "Healthy so far"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severity_reach=on({"info": 3})), 100, "Healthy"),
@@ -130,6 +132,8 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     assert "Pages were not checked (use verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
     asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
     assert "No listed page was requested." in health(Report(asked)).sentences
+    filtered = SummaryRecord(sitemaps=1, skipped={"include": 65})
+    assert "65 entries were left out: not matched by include." in health(Report(filtered)).sentences
     broken = SummaryRecord(sitemaps=1, urls=5, severity_reach=on({"error": 1}))
     assert "Pages were not checked (use verify=get)." in health(Report(broken)).sentences
 
