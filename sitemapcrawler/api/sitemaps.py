@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import BinaryIO, Self
 
 from sitemapcrawler import urls
@@ -259,10 +259,14 @@ def read_sitemap(
     warning loc-fragment 1
 
     Raises OSError if a file cannot be opened (FileNotFoundError, IsADirectoryError...), DownloadError, an OSError, if a
-    URL does not answer with content, ValueError for an invalid URL or setting or an unknown rule, and TypeError for any
-    other kind of source. Content never raises: its problems are findings, as is a download that breaks off. Exceptions
-    of a stream propagate.
+    URL does not answer with content, ValueError for an invalid URL or setting or an unknown rule, and TypeError for an
+    argument of another type. Content never raises: its problems are findings, as is a download that breaks off.
+    Exceptions of a stream propagate.
     """
+    _check("limits", limits, Limits)
+    _check("findings_per_rule", findings_per_rule, int)
+    _check("at", at, datetime, NoneType)
+    _check("settings", settings, Mapping, NoneType)
     choice = Choice(all_rules(), _names(select), _names(ignore))
     is_remote = isinstance(source, str) and urls.is_web(source)
     if settings is not None and not is_remote:
@@ -272,6 +276,13 @@ def read_sitemap(
     if download is not None:
         source, place = download.path, place or download.url
     return SitemapFile(source, place or "", choice, limits, findings_per_rule, at or datetime.now(UTC), download)
+
+
+def _check(name: str, value: object, *types: type) -> None:
+    """Raise TypeError if an argument has none of the types."""
+    if not isinstance(value, types):
+        accepted = " or ".join("None" if one is NoneType else one.__name__ for one in types)
+        raise TypeError(f"{name}={value!r}: accepted: {accepted}")
 
 
 class SitemapFile:
