@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import msgspec
@@ -64,8 +64,10 @@ if TYPE_CHECKING:
 
 PROGRAM = "sitemapcrawler.cli"
 JSON_LINES, PARQUET = FORMATS
-STOPPED, NOTHING_READ = 3, 4
-"""Exit codes of the command: it ended at a limit; no sitemap could be read."""
+FAILED, STOPPED, NOTHING_READ = 1, 3, 4
+"""Exit codes of the command: a broken policy or lost results; it ended at a limit; no sitemap could be read."""
+EXPRESSIONS = frozenset({"include", "exclude", "follow"})
+"""Arguments that are one expression, in which a comma separates nothing."""
 SHOWN_ROWS = 10
 """Rows of a table that a notebook shows."""
 SHOWN_PROBLEMS = 5
@@ -122,12 +124,16 @@ def audit(
 
     The crawl runs in a child process: it works beside a notebook's event loop and in a script without a main guard. It
     ends when this call is interrupted. One that ends early, at a limit such as `max_time`, has results too, with
-    `summary.partial`.
+    `summary.partial`, and one that breaks the policy, with `summary.breaches`.
 
     Raises ValueError, one line, for an invalid target, argument, setting or folder; nothing is written then. Raises
     AuditError if no sitemap could be read or the results cannot be written.
     """
     text = _target(target)
+    if not isinstance(settings, (Mapping, NoneType)):
+        raise ValueError(f"settings={settings!r}: accepted: a mapping of names to values")
+    if not isinstance(out, (str, os.PathLike, NoneType)):
+        raise ValueError(f"out={out!r}: accepted: the path of a folder")
     command = ["sitemapcrawler", "audit", "--no-progress", "--fail-on", "never"]
     chosen = {REPORT_FILES: _files(tables=out is not None), **(settings or {})}
     for name, value in chosen.items():
@@ -142,10 +148,13 @@ def audit(
         if ended.code == child.BAD_ARGUMENT:
             raise ValueError(re.sub("^--out ", "out=", ended.complaint))
         beside = place.with_name(f"{place.name}{INCOMPLETE}")
-        reports = [line for line in ended.output.splitlines() if line.startswith("Report: ")]
+        lines = ended.output.splitlines()
+        reports = [line for line in lines if line.startswith("Report: ")]
         if any(line.endswith(str(Path(beside.name, PAGE))) for line in reports):  # `place` holds the baseline
             place = beside
-        if ended.code not in (0, STOPPED, NOTHING_READ) or not (place / PAGE).is_file():
+        breaks_policy = ended.code == FAILED and any(line.startswith("Policy  ") for line in lines)
+        is_done = breaks_policy or ended.code in (0, STOPPED, NOTHING_READ)
+        if not is_done or not (place / PAGE).is_file():
             raise AuditError(f"{_shown(text)}: {ended.complaint}", ended.code)
         result = AuditResult(text, place, folder if out is None else None, ended)
         if ended.code == NOTHING_READ:
@@ -186,6 +195,8 @@ def _argument(name: str, value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(item, str) for item in value):
+        if name in EXPRESSIONS:
+            raise ValueError(f"argument {name}={value!r}: accepted: one expression, such as '/a/|/b/'")
         return ",".join(value)
     if isinstance(value, (str, int, float, os.PathLike)):
         return str(value)
@@ -250,7 +261,8 @@ class RecordTable(Generic[Record]):
 
     @property
     def _is_missing(self) -> bool:
-        return self._name in (*ON_DEMAND, *OF_EXTENSIONS) and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
+        may_be = self._name in (*ON_DEMAND, *OF_EXTENSIONS) and self._path.is_dir()
+        return may_be and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
 
     @cached_property
     def _count(self) -> int:
@@ -262,13 +274,15 @@ class RecordTable(Generic[Record]):
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table with all fields of docs/records.md; times are timestamps in UTC.
 
-        Raises ImportError if pyarrow is not installed, or was not when the audit ran.
+        Raises ImportError if pyarrow is not installed, or was not when the audit ran, and FileNotFoundError if the
+        folder was removed.
         """
         _needed("pyarrow")
         if self._is_missing:
             empty: pyarrow.Table = import_module("sitemapcrawler.feeds.arrow").Columns(self._kind).table(())
             return empty
         if not (parquet := self._path / f"{self._name}.{PARQUET}").is_file():
+            (self._path / f"{self._name}.{JSON_LINES}").stat()  # raises FileNotFoundError if the folder is gone
             raise ImportError(f"{NEEDED['pyarrow']}, before the audit")
         table: pyarrow.Table = import_module("pyarrow.parquet").read_table(parquet)
         return table

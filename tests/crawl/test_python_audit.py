@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
 from importlib import import_module
@@ -166,6 +166,13 @@ def test_parquet_missing_from_an_earlier_audit_is_named(tmp_path: Path) -> None:
         RecordTable("urls", UrlEntry, tmp_path).to_arrow()
 
 
+@pytest.mark.parametrize("name", ["urls", "images"])
+@pytest.mark.parametrize("read", [len, list, RecordTable.to_arrow])
+def test_removed_folder_is_named(name: str, read: Callable[[RecordTable[Any]], object], tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{name}.jsonl"):
+        read(RecordTable(name, ImageRecord if name == "images" else UrlEntry, tmp_path / "removed"))
+
+
 def test_notebook_shows_the_verdict_and_inert_text(shop: SiteServer, result: AuditResult) -> None:
     page = result._repr_html_()
     for words in ("Needs repair", "<td>indexability: not found</td><td>2</td>", "<td>status-404</td>"):
@@ -258,6 +265,15 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
     assert (len(again.urls), len(result.urls.to_pandas())) == (5, 5)
 
 
+@pytest.mark.slow
+def test_broken_policy_is_a_result(shop: SiteServer) -> None:
+    limits = "min-urls=1000,max-errors=1000"
+    result = sitemapcrawler.audit(shop.url("/sitemap.xml"), settings=SETTINGS, verify="off", policy=limits)
+    assert len(result.urls) == 5
+    assert [one.limit for one in result.summary.breaches or ()] == ["min-urls=1000"]
+    assert "1 policy limit is broken" in result.reasons
+
+
 @pytest.mark.parametrize(
     ("target", "arguments", "words"),
     [
@@ -269,7 +285,14 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
             "argument max_urls={}: accepted: text, a number, True, False, a date, a list of texts",
         ),
         ("e.com", {"include": re.compile("a b", re.VERBOSE)}, "accepted: an expression of texts, without re.VERBOSE"),
+        (
+            "e.com",
+            {"include": ["/a/", "/b/"]},
+            "argument include=['/a/', '/b/']: accepted: one expression, such as '/a/|/b/'",
+        ),
         ("e.com", {"report": "out"}, "argument report='out': accepted: out, the folder of the report"),
+        ("e.com", {"settings": ["A"]}, "settings=['A']: accepted: a mapping of names to values"),
+        ("e.com", {"out": 7}, "out=7: accepted: the path of a folder"),
         ("e.com", {"settings": {"SITEMAP_SEVERITIES": {"a": object()}}}, "accepted: an object that JSON can hold"),
         ("e.com", {"out": "/proc"}, "out=/proc: is not empty"),
     ],
