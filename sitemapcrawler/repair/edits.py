@@ -378,22 +378,38 @@ edit_loc("loc-double-escaped", escaped_once)
 edit_loc("loc-credentials", removed)
 
 
+WITHOUT_COLON = re.compile(r"\Ahttps?;?//", re.IGNORECASE)
+
+
 @edit("loc-relative", "loc-protocol-relative")
 def complete(draft: Draft) -> None:
-    """Resolve the URL against that of the file. A URL that begins with the host of the site lacks its scheme."""
-    home, own = urls.origin(draft.base) or "", draft.loc.partition("/")[0].lower()
+    """Resolve the URL against that of the file. A URL that begins with the host of the site lacks its scheme, or the
+    colon behind it; one that begins with another host stays."""
+    bare = WITHOUT_COLON.sub("", draft.loc)
+    home, own = urls.origin(draft.base) or "", bare.partition("/")[0].lower()
     scheme, _, host = home.partition("://")
     is_bare = own != "" and own.removeprefix("www.") == host.removeprefix("www.")
-    found = urls.resolve(draft.base, f"{scheme}://{draft.loc}" if is_bare else draft.loc)
-    if found is not None:
+    found = urls.resolve(draft.base, f"{scheme}://{bare}" if is_bare else draft.loc)
+    if found is not None and (is_bare or (bare == draft.loc and not own.startswith("www."))):
         draft.set_field("loc", found)
 
 
+QUOTATION = re.compile(
+    r"[\s\"\u201c\u201d\u2018\u2019<]*(https?://[^\s\"\u201c\u201d<>]+?)[\"\u201c\u201d\u2019>]*", re.I
+)
+MARKDOWN = re.compile(r"\[(https?://[^\s\]]+)\]\(\1\)(\w*)", re.I)
+SCHEMES = re.compile(r"\Ahttps?:/+[^/?#]*?(https?):?/+", re.I)
+
+
 def escaped(url: str) -> str:
-    """Percent-encode the characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment.
+    """Take the URL out of quotation marks and links of Markdown, and remove a second scheme. Percent-encode the
+    characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment.
 
     A URL with a placeholder or an unreadable character stays as it is: no escape makes it that of a page.
     """
+    bare = QUOTATION.fullmatch(url) or MARKDOWN.fullmatch(url)
+    url = url if bare is None else "".join(bare.groups())
+    url = SCHEMES.sub(r"\1://", url)
     parts = PARTS.fullmatch(url)
     if parts is None or UNREADABLE in url or MARKS.search(url):
         return url

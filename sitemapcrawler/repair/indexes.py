@@ -108,7 +108,7 @@ class Indexes:
         loc, member = row.child.loc, row.member
         if not urls.is_web(loc):
             return None if _is_relative(row) else "loc-bad-scheme"
-        if fault_of(loc) is not None or len(loc) > MAX_LENGTH:
+        if form_of(_url(row)) is Form.QUOTED or fault_of(loc) is not None or len(loc) > MAX_LENGTH:
             return "loc-invalid-uri"
         if urls.visit_key(loc) in seen:
             return DUPLICATE

@@ -28,6 +28,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 
 from sitemapcrawler.urls import DEFAULT_PORTS, Authority, authority, browsers
+from sitemapcrawler.urls.display import quoted
 
 UNRESERVED = r"A-Za-z0-9\-._~"
 SUB_DELIMITERS = r"!$&'()*+,;="
@@ -49,6 +50,10 @@ FOREIGN = {
 """Part -> what it must not contain. Source: RFC 3986, 3.3 to 3.5, with RFC 3987, 2.2"""
 USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMITERS}:{IRI}]|%[0-9A-Fa-f]{{2}})*")
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+QUOTED = re.compile(r"[^/?#:]*[^/?#:\w]https?://", re.IGNORECASE)
+"""Start of a reference with a URL behind other text."""
+TWICE = re.compile(r"https?|.*https?:", re.IGNORECASE | re.DOTALL)
+"""What stands in place of the host in `https://https://example.com/` and the like."""
 BLANK = re.compile("[\\s\u180e\u200b\u2060\ufeff]")
 """White space, including zero-width blanks, but not the joiners U+200C and U+200D, which words of some scripts need."""
 WRAPPED = re.compile(
@@ -122,6 +127,8 @@ class Form(StrEnum):
     RELATIVE = "relative"
     """Has no scheme; this includes `example.com:8080/a`, whatever the grammar says."""
     OTHER_SCHEME = "other scheme"
+    QUOTED = "quoted"
+    """A URL with other text in front, as in `"https://example.com/"` and links of Markdown."""
 
 
 class Standing(IntEnum):
@@ -142,6 +149,8 @@ def form_of(written: str) -> Form:
     written = WRAPPED.sub("", written)
     if written.startswith("//"):
         return Form.PROTOCOL_RELATIVE
+    if QUOTED.match(written):
+        return Form.QUOTED
     found = SCHEME.match(written)
     if found is None or "." in found[1] or found[1].lower() == "localhost":
         return Form.RELATIVE
@@ -159,9 +168,12 @@ def parse(url: str) -> Uri:
     user, at, place = parts["place"].rpartition("@")
     if at and not USER.fullmatch(user):
         raise Invalid("a character that is not allowed before the host")
+    if TWICE.fullmatch(place):
+        raise Invalid("the scheme is there twice")
     known = authority(url)
     if known is None:
-        raise Invalid(f"{place!r} is not a valid host" if place else "the host is missing")
+        written = quoted(re.split("[/?#]", url.partition("//")[2], maxsplit=1)[0].rpartition("@")[2])
+        raise Invalid(f"{written} is not a valid host" if place else "the host is missing")
     for name, foreign in FOREIGN.items():
         found = foreign.search(parts[name] or "")
         if found is not None:

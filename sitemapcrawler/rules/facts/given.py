@@ -29,6 +29,7 @@ from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, site_of, visit_key
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
 GONE = (404, 410)
@@ -364,6 +365,8 @@ class EntryFacts:
     @property
     def invalid(self) -> str | None:
         """Why the URL is invalid; None if it is valid, is not an absolute URL, or has a placeholder."""
+        if self.form is Form.QUOTED:
+            return f"there is other text around the URL in {quoted(self.written)}"
         if self.sound or (self.form is not Form.ABSOLUTE and authority(self.record.loc) is None):
             return None
         return None if self.placeholder else fault_of(self.decoded(self.record.loc))

@@ -129,6 +129,8 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
     form = form_of(url)
     if form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
         return Flaw("relative", f"{quoted(url)} is not absolute")
+    if form is Form.QUOTED:
+        return Flaw("invalid", f"{quoted(url)} is not valid: there is other text around the URL")
     scheme = url.partition(":")[0].lower()
     if scheme not in schemes:
         return Flaw("scheme", f"{quoted(url)} has the scheme {scheme}, not {' or '.join(schemes)}")

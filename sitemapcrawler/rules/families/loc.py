@@ -100,7 +100,7 @@ def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
     only fault is a `[`, `]` or `|` in its path or query.
 
     Why: Readers interpret it differently, or drop it. Browsers and search engines send `[`, `]` and `|` unchanged.
-    Fix: Percent-encode the characters that the message names, or correct the host.
+    Fix: Remove or percent-encode what the message names, or correct the host.
     Bad: `https://example.com/100%`, `https://example.com/?size[]=1`, `https://example..com/`
     Good: `https://example.com/100%25`, `https://example.com/?size%5B%5D=1`, `https://example.com/`
     """
@@ -108,7 +108,8 @@ def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
         if entry.message != KEPT:
             yield Message(entry.message, entry.line, entry.column, entry.value)
     elif entry.invalid is not None:
-        severity = WARNING if is_sent_as_written(entry.record.loc) else None
+        is_milder = entry.form is not Form.QUOTED and is_sent_as_written(entry.record.loc)
+        severity = WARNING if is_milder else None
         yield loc_message(entry, f"not valid: {entry.invalid}", severity=severity)
 
 

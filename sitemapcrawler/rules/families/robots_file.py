@@ -25,7 +25,7 @@ from sitemapcrawler.rules.facts.robots_notes import (
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import counted, quoted
-from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
+from sitemapcrawler.urls.grammar import BLANK, Form, Standing, fault_of, form_of, standing
 
 GOOGLEBOT = agent("Googlebot")
 OURS = ("which is not public", "the crawl was stopped")
@@ -231,8 +231,11 @@ def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
     written = sitemap.raw.partition("#")[0].rstrip()
     if TAG.search(written):
         return "there is HTML in the line"
-    if not sitemap.typo and (written[-1:] in QUOTES or written.partition(":")[2].lstrip()[:1] in QUOTES):
+    value = written.partition(":")[2].lstrip()
+    if not sitemap.typo and (written[-1:] in QUOTES or value[:1] in QUOTES):
         return "there are quotes or a comma around the URL"
+    if form_of(value) is Form.QUOTED:
+        return "there is other text around the URL"
     if BLANK.search(sitemap.url):
         return "there is whitespace in it"
     return fault_of(sitemap.url)
