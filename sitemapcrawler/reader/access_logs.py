@@ -47,6 +47,8 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
         if {*fields} >= CLOUDFRONT_NAMES:
             return _cloudfront(fields)
         return _iis(fields) if {*fields} >= IIS_NAMES else None
+    if any(map(BALANCER_LINE.match, first)):
+        return BALANCER
     values = [_object(line) for line in first if line.startswith("{")]
     return next((made for value in values for paths, made in JSON_FORMATS if _has(value, paths)), None)
 
@@ -109,6 +111,25 @@ COMMON = LogFormat(
 """The common and combined formats of Apache and nginx."""
 
 
+BALANCER_LINE = re.compile(r'(?:\w+ )?[0-9-]{10}T[0-9:.]+Z \S+ \S+:[0-9]+ \S+(?: -?[0-9.]+){3}(?: [0-9-]+){4} "')
+BALANCER = LogFormat(
+    "AWS load balancer log",
+    """
+    SELECT NULL AS host, NULL AS scheme, split_part(quoted[2], ' ', 1) AS method,
+           regexp_replace(split_part(quoted[2], ' ', 2), '^(http://[^/]+):80/|^(https://[^/]+):443/', '\\1\\2/')
+               AS target,
+           try_cast(lead[-4] AS USMALLINT) AS status, try_cast(lead[-11] AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS asked,
+           quoted[4] AS agent, lead[-9] AS address
+    FROM (
+        SELECT quoted, string_split(rtrim(quoted[1]), ' ') AS lead
+        FROM (SELECT string_split(replace(line, '\\"', '%22'), '"') AS quoted FROM lines))""",
+)
+"""Of Application Load Balancers, and of classic ones, which have no type in front.
+
+Source: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html
+"""
+
+
 def _json(name: str, **pointers: str) -> LogFormat:
     """JSON lines. `pointers`: to the members, by column; several, separated by blanks, are alternatives. Method and
     target may be in one line, that of the request."""
@@ -152,14 +173,28 @@ TRAEFIK = _json(
     status="/DownstreamStatus", at="/StartUTC /time", agent="/request_User-Agent", address="/ClientHost",
 )  # fmt: skip
 """Source: https://doc.traefik.io/traefik/observability/access-logs/"""
+GOOGLE = _json(
+    "Google Cloud log", host="/httpRequest/host", scheme="/httpRequest/scheme", target="/httpRequest/requestUrl",
+    method="/httpRequest/requestMethod", status="/httpRequest/status", at="/timestamp /time /receiveTimestamp",
+    agent="/httpRequest/userAgent", address="/httpRequest/remoteIp",
+)  # fmt: skip
+"""Of load balancers and Cloud Run; the requested URL has the host.
+
+Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest
+"""
+VERCEL = _json(
+    "Vercel log", host="/proxy/host", scheme="/proxy/scheme", target="/proxy/path", method="/proxy/method",
+    status="/proxy/statusCode", at="/proxy/timestamp /timestamp", agent="/proxy/userAgent/0", address="/proxy/clientIp",
+)  # fmt: skip
+"""Source: https://vercel.com/docs/drains/reference/logs"""
 REQUESTS = "/request_uri /request /url /uri /path"
 METHODS = "/request_method /method /request"
-STATUSES = "/status /response_status /status_code"
+STATUSES = "/status /response_status /status_code /response_code"
 AGENTS = "/http_user_agent /user_agent /request_user_agent /userAgent /agent"
 CHOSEN = _json(
-    "access log in JSON", host="/host /http_host /server_name /vhost", scheme="/scheme", target=REQUESTS,
-    method=METHODS, status=STATUSES, at="/time_iso8601 /time_local /msec /@timestamp /timestamp /time", agent=AGENTS,
-    address="/remote_addr /client_ip /remote_ip /remoteIP",
+    "access log in JSON", host="/host /http_host /server_name /vhost /authority", scheme="/scheme", target=REQUESTS,
+    method=METHODS, status=STATUSES, at="/time_iso8601 /time_local /msec /@timestamp /timestamp /time /start_time",
+    agent=AGENTS, address="/remote_addr /client_ip /remote_ip /remoteIP /downstream_remote_address",
 )  # fmt: skip
 """Members that the administrator has chosen, as in `log_format` of nginx: names of its variables, and usual ones.
 
@@ -226,6 +261,8 @@ JSON_FORMATS: Sequence[tuple[Sequence[str], LogFormat]] = (
     (("/request/uri", "/request/headers", "/status"), CADDY),
     (("/cs-uri-stem", "/sc-status"), _cloudfront_json()),
     (("/RequestPath", "/DownstreamStatus"), TRAEFIK),
+    (("/httpRequest/requestUrl", "/httpRequest/requestMethod"), GOOGLE),
+    (("/proxy/path", "/proxy/statusCode"), VERCEL),
     ((REQUESTS, METHODS, STATUSES, AGENTS), CHOSEN),  # of lists of pages, not even one of requests has user agents
 )
 """Formats of JSON lines, each with the members by which it is recognised."""

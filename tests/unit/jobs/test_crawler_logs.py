@@ -149,6 +149,55 @@ FORMATS = {
         }
     )
     + "\n",
+    "AWS Application Load Balancer": "h2 2026-05-01T10:00:00.356787Z app/www/cb87d24460bf11ec "
+    f'{OURS}:62611 172.16.1.1:443 0.006 0.008 0.000 200 200 498 1485 "GET https://www.example.com:443/a?b=1&c=2 HTTP/2.0" '
+    f'"{GOOGLEBOT}" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:tg/1 "Root=1-58337281" "www.example.com" "arn:aws:acm" 1 '
+    '2026-05-01T10:00:00.342000Z "forward" "-" "-" "172.16.1.1:443" "200" "-" "-"\n',
+    "AWS classic load balancer": f"2026-05-01T10:00:00.198480Z ELB {OURS}:57383 - -1 -1 -1 200 0 0 0 "
+    f'"GET https://www.example.com:443/a?b=1&c=2 HTTP/1.1" "{GOOGLEBOT}" - -\n',
+    "Google Cloud": json.dumps(
+        {
+            "httpRequest": {
+                "requestMethod": "GET",
+                "requestUrl": f"{HOME}a?b=1&c=2",
+                "status": 200,
+                "userAgent": GOOGLEBOT,
+                "remoteIp": OURS,
+            },
+            "timestamp": "2026-05-01T10:00:00.123456Z",
+        }
+    )
+    + "\n",
+    "Vercel": json.dumps(
+        {
+            "id": "1573817250283254651097202070",
+            "source": "lambda",
+            "timestamp": 1777629600283,
+            "path": "/a",
+            "proxy": {
+                "timestamp": 1777629600172,
+                "method": "GET",
+                "host": "www.example.com",
+                "path": "/a?b=1&c=2",
+                "userAgent": [GOOGLEBOT],
+                "statusCode": 200,
+                "clientIp": OURS,
+            },
+        }
+    )
+    + "\n",
+    "Envoy": json.dumps(
+        {
+            "start_time": "2026-05-01T10:00:00.961Z",
+            "method": "GET",
+            "path": "/a?b=1&c=2",
+            "authority": "www.example.com",
+            "response_code": 200,
+            "user_agent": GOOGLEBOT,
+            "downstream_remote_address": f"{OURS}:0",
+        }
+    )
+    + "\n",
     "nginx": chosen(time_local="01/May/2026:12:00:00 +0200", request="GET /a?b=1&c=2 HTTP/1.1"),
     "nginx, by part": chosen(time_iso8601="2026-05-01T10:00:00+00:00", request_method="GET", request_uri="/a?b=1&c=2"),
     "nginx, seconds": chosen(
