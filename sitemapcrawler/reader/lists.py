@@ -91,9 +91,13 @@ NO_PAGE: Mapping[str, Callable[[str], bool]] = {
 }  # fmt: skip
 """Columns of this project's own feeds and of other crawlers that say whether a row is a page to index: name -> True if
 a value, in lowercase, says that it is not."""
-CLICKS = "clicks"
-"""Column of Search Console."""
-COUNT = re.compile(r"[0-9]{1,12}")
+CLICKS = (
+    "clicks", "klicks", "clics", "clic", "cliques", "klikken", "kliknięcia", "клики", "クリック数", "클릭수",
+    "点击次数", "last 28 days clicks", "last 3 months clicks",
+)  # fmt: skip
+"""Columns of Search Console, in several languages."""
+COUNT = re.compile(r"[0-9]{1,12}|[0-9]{1,3}(?:[,.\s'\u2019][0-9]{3}){1,3}")
+"""A whole number, perhaps with a separator of thousands."""
 UNREAD = ""
 """In place of a URL: a row that has none."""
 LEFT_OUT = "-"
@@ -124,7 +128,7 @@ def files_of(path: str) -> list[str]:
 def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Rows[ExportRow]:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
-    found = read_rows(file, path, (*NO_PAGE, CLICKS, *StatusReader.columns), cells)
+    found = read_rows(file, path, (*NO_PAGE, *CLICKS, *StatusReader.columns), cells)
     return Rows(found.format, _read(found), found.log, found.lines)
 
 
@@ -135,11 +139,11 @@ def _read(found: Rows[Row | Unread]) -> Iterator[ExportRow]:
             yield ExportRow(UNREAD)
         else:  # in a text, other values may stand behind the URL
             url = cleaned(row.url.split()[0].strip("\"'") if found.format == TEXT else row.url.lstrip("'"))
-            clicks = str(row.cells[CLICKS] or "").replace(",", "") if CLICKS in row.cells else ""
+            clicks = next((str(row.cells[name] or "") for name in CLICKS if name in row.cells), "")
             yield ExportRow(
                 f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url,
                 statuses.status(row.cells, url),
-                int(clicks) if COUNT.fullmatch(clicks) else None,
+                int(re.sub(r"\D", "", clicks)) if COUNT.fullmatch(clicks) else None,
             )
 
 

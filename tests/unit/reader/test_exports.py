@@ -222,6 +222,23 @@ def test_clicks_of_search_console_are_read() -> None:
     assert [row.clicks for row in read_export(io.BytesIO(data)).rows] == [1204, 0, None, None]
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        'Pages les plus populaires,Clics,Impressions,CTR,Position\n{url},"1\u202f204","30\u202f512","3,9 %","7,4"',
+        "Die häufigsten Seiten,Klicks,Impressionen,CTR,Position\n{url},1.204,3000,6.67%,5.1",
+        "Páginas principales,Clics,Impresiones,CTR,Posición\n{url},1204,120,2.5%,14.2",
+        "Самые популярные страницы,Клики,Показы,CTR,Позиция\n{url},1\xa0204,40,7.5%,8",
+        '上位のページ,クリック数,表示回数,CTR,掲載順位\n{url},"1,204",1400,6.86%,4.1',
+        "Top pages,Last 28 days Clicks,Previous 28 days Clicks\n{url},1204,1",
+    ],
+    ids=["French", "German", "Spanish", "Russian", "Japanese", "comparison"],
+)
+def test_clicks_are_read_in_other_languages(table: str) -> None:
+    [row] = read_export(io.BytesIO(table.format(url=f"{SITE}/a").encode())).rows
+    assert (row.url, row.clicks) == (f"{SITE}/a", 1204)
+
+
 @pytest.mark.parametrize("value", Indexability)
 def test_reasons_of_our_own_records(value: Indexability) -> None:
     known = {Indexability.OK: "true", **dict.fromkeys(UNKNOWN, "")}
