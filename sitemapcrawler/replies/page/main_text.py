@@ -141,7 +141,7 @@ MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 MAX_LABEL = 2 * max(map(len, ADVERTISEMENTS))  # characters; decomposed ones are more
 AD_LABELS = "span,small,p,div,i,em,b,strong,font,label,td"
 _OF_ADS = "|".join(sorted({normalize(form, label) for label in ADVERTISEMENTS for form in ("NFC", "NFD")}))
-_HAS_AD_LABEL = re.compile(rf"{SPACE}\s*(?:{_OF_ADS})\s*:?\s*{SPACE}").search
+_HAS_AD_LABEL = re.compile(rf"{SPACE}\s*+(?:{_OF_ADS})\s*+:?+\s*+{SPACE}").search
 """Finds a line that labels an advertisement."""
 
 
@@ -382,13 +382,13 @@ class _Part:
             whole = part.parent
             if whole is None or self._holds_content(whole) or _element(whole.first_child) != part.mem_id:
                 continue
-            is_short = self._ink(whole) <= MAX_EXCERPT * self._characters
+            is_short = self._budget > 0 and self._ink(whole) <= MAX_EXCERPT * self._characters
             if is_short and (whole.css_first("a[href]") is not None or whole.text(strip=True).endswith(ENDS)):
                 self._remove_all_of(whole)
 
     def _remove_by_heading(self) -> None:
         for heading in reversed(self.root.css("h2,h3,h4,h5,b,strong")):
-            if heading.mem_id in self._removed:
+            if heading.mem_id in self._removed or self._budget < 0:
                 continue
             text = folded(heading.text(separator=SPACE))
             if len(text) > MAX_HEADING or not text.startswith(OF_PARTS):
@@ -414,7 +414,7 @@ class _Part:
             if whole is None or label is None or not label.is_text_node or label.prev is not None:
                 continue
             text = folded(label.text())
-            if len(text) <= MAX_HEADING and text.startswith(HEADINGS) and _with_text(link.next, "next") is None:
+            if len(text) <= MAX_HEADING and text.startswith(HEADINGS) and self._with_text(link.next, "next") is None:
                 part = self._outermost(whole)
                 if not self._holds_content(part):
                     self._remove_all_of(part)
@@ -422,18 +422,51 @@ class _Part:
     def _remove_all_alike(self, node: LexborNode | None) -> None:
         """Remove what stands below the heading of a part without an element of its own: lists with links, or several
         elements of one kind, the first with a link."""
-        first = _with_text(node, "next")
-        if first is None or first.tag not in BOXES or first.css_first("a[href]") is None:
+        first = self._with_text(node, "next")
+        if first is None or first.tag not in BOXES:
+            return
+        self._budget -= len(first.css("*"))
+        if first.css_first("a[href]") is None:
             return
         kind = _kind(first)
-        while (found := _with_text(node, "next")) is not None and found.is_element_node and _kind(found) == kind:
+        while (found := self._with_text(node, "next")) is not None and found.is_element_node and _kind(found) == kind:
             node = found.next
             if not self._holds_content(found):
                 self._remove_all_of(found)
 
+    def _with_text(self, node: LexborNode | None, way: str) -> LexborNode | None:
+        """Return the first node with text, from a node on among its siblings, in the direction `next` or `prev`."""
+        while node is not None and self._budget > 0:
+            text = node.text()
+            self._budget -= len(text) + MIN_COST
+            if _has_text(text):
+                break
+            node = getattr(node, way)
+        return node
+
+    def _is_label(self, node: LexborNode) -> bool:
+        """True for one line of text without a price: a heading, or what a part begins with."""
+        if node.tag not in LABELS or (node.tag in FIRST_LABELS and self._with_text(node.prev, "prev") is not None):
+            return False
+        text = node.text(separator=SPACE, strip=True)
+        return (
+            len(text) <= MAX_HEADING
+            and SPACE not in text
+            and SYMBOLS.isdisjoint(text)
+            and node.css_first("a,p") is None
+        )
+
+    def _is_one_of_many(self, part: LexborNode) -> bool:
+        """True for a part behind another of its kind that is a heading alone, such as a card of an icon and a title."""
+        before = self._with_text(part.prev, "prev")
+        if before is None or not before.is_element_node or _kind(before) != _kind(part):
+            return False
+        heading = before.css_first(SUBHEADINGS)
+        return heading is not None and _ink(heading.text()) == _ink(before.text())
+
     def _is_box(self, whole: LexborNode) -> bool:
         """True for a short part without links."""
-        return whole.css_first("a") is None and self._ink(whole) <= MAX_EXCERPT * self._characters
+        return self._ink(whole) <= MAX_EXCERPT * self._characters and whole.css_first("a") is None
 
     def _remove_all_of(self, node: LexborNode) -> None:
         """Remove a node, and note what was in it: later nodes of a loop may be."""
@@ -495,8 +528,8 @@ class _Part:
         for item in teasers[1:]:
             item.decompose()
         part = self._outermost(teasers[0]) if teasers[0].text(strip=True) else teasers[0]
-        label = _with_text(part.prev, "prev") if part.text(strip=True) else None
-        if label is not None and label.mem_id not in self._holders and _is_label(label):
+        label = self._with_text(part.prev, "prev") if part.text(strip=True) else None
+        if label is not None and label.mem_id not in self._holders and self._is_label(label):
             self._remove_all_of(label)
         if len(teasers) >= MIN_LINKS:
             self._bars.update(_ancestors(part))
@@ -508,12 +541,12 @@ class _Part:
             if (
                 heading.mem_id in self._removed
                 or heading.mem_id in self._holders
-                or _with_text(heading.next, "next") is not None
+                or self._with_text(heading.next, "next") is not None
             ):
                 continue
             part = self._outermost(heading)
             has_frame = part.mem_id != heading.mem_id or _element(heading.next) is not None
-            is_last = has_frame and _with_text(part.next, "next") is None and not _is_one_of_many(part)
+            is_last = has_frame and self._with_text(part.next, "next") is None and not self._is_one_of_many(part)
             is_empty = part.css_first("ul,ol,table") is not None or (is_last and part.css_first("img,picture") is None)
             if is_empty and not self._holds_content(part):
                 self._remove_all_of(part)
@@ -584,7 +617,7 @@ class _Part:
                 found = lines if len(found) < len(lines) <= breaks + 1 else found
             elif node.tag == "br":
                 breaks += 1
-            elif _has_text(node):
+            elif _has_text(node.text()):
                 lines, breaks = [], 0
         sizes = [links[node.mem_id] for node in found]
         is_list = len(found) >= MIN_LINKS or (len(found) > 1 and self._are_titles(found, sizes, links))
@@ -597,33 +630,9 @@ class _Part:
         )
 
 
-def _with_text(node: LexborNode | None, way: str) -> LexborNode | None:
-    """Return the first node with text, from a node on among its siblings, in the direction `next` or `prev`."""
-    while node is not None and not _has_text(node):
-        node = getattr(node, way)
-    return node
-
-
-def _has_text(node: LexborNode) -> bool:
-    """True for a node with letters or digits."""
-    return any(map(str.isalnum, node.text()))
-
-
-def _is_one_of_many(part: LexborNode) -> bool:
-    """True for a part behind another of its kind that is a heading alone, such as a card of an icon and a title."""
-    before = _with_text(part.prev, "prev")
-    if before is None or not before.is_element_node or _kind(before) != _kind(part):
-        return False
-    heading = before.css_first(SUBHEADINGS)
-    return heading is not None and _ink(heading.text()) == _ink(before.text())
-
-
-def _is_label(node: LexborNode) -> bool:
-    """True for one line of text without a price: a heading, or what a part begins with."""
-    if node.tag not in LABELS or (node.tag in FIRST_LABELS and _with_text(node.prev, "prev") is not None):
-        return False
-    text = node.text(separator=SPACE, strip=True)
-    return len(text) <= MAX_HEADING and SPACE not in text and SYMBOLS.isdisjoint(text) and node.css_first("a,p") is None
+def _has_text(text: str) -> bool:
+    """True for a text with letters or digits."""
+    return any(map(str.isalnum, text))
 
 
 def _ink(text: str) -> int:

@@ -453,6 +453,22 @@ def test_hostile_pages_take_linear_time(unit: str) -> None:
     assert any(measured)  # another program may take the caches of the processor
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<h2>Related</h2>", "<br>"), ("<h2>Related</h2>", " "), ("<h2>Newsletter</h2>", "<br>"),
+        ("<h2>x</h2><h3>x</h3>", "<br>"), ("<div>Ad</div>", " "),
+    ],
+)  # fmt: skip
+def test_hostile_pages_of_two_parts_take_linear_time(first: str, second: str) -> None:
+    several, rest = first * (200_000 // len(first)), second * (200_000 // len(second))
+    for markup in (f"{several}<div>{rest}x", f"{several}{rest}", f"{first.removesuffix('</div>')}{rest}x"):
+        tree = parsed(f"<h1>Brass lamp</h1>{PROSE}{markup}")
+        start = time.thread_time()
+        content_of(tree)
+        assert time.thread_time() - start < 4  # seconds; were it quadratic, many more
+
+
 def test_decomposed_texts_are_normalised() -> None:
     text = "Ökologische Äpfel für Übermorgen"
     assert content(f"<p>{unicodedata.normalize('NFD', text)}") == content(f"<p>{unicodedata.normalize('NFC', text)}")
