@@ -385,12 +385,12 @@ WITHOUT_COLON = re.compile(r"\Ahttps?;?//", re.IGNORECASE)
 def complete(draft: Draft) -> None:
     """Resolve the URL against that of the file. A URL that begins with the host of the site lacks its scheme, or the
     colon behind it; one that begins with another host stays."""
-    bare = WITHOUT_COLON.sub("", draft.loc)
-    home, own = urls.origin(draft.base) or "", bare.partition("/")[0].lower()
+    rest = WITHOUT_COLON.sub("", draft.loc)
+    home, own = urls.origin(draft.base) or "", rest.partition("/")[0].lower()
     scheme, _, host = home.partition("://")
     is_bare = own != "" and own.removeprefix("www.") == host.removeprefix("www.")
-    found = urls.resolve(draft.base, f"{scheme}://{bare}" if is_bare else draft.loc)
-    if found is not None and (is_bare or (bare == draft.loc and not own.startswith("www."))):
+    found = urls.resolve(draft.base, f"{scheme}://{rest}" if is_bare else draft.loc)
+    if found is not None and (is_bare or (rest == draft.loc and not own.startswith("www."))):
         draft.set_field("loc", found)
 
 
@@ -401,15 +401,19 @@ MARKDOWN = re.compile(r"\[(https?://[^\s\]]+)\]\(\1\)(\w*)", re.I)
 SCHEMES = re.compile(r"\Ahttps?:/+[^/?#]*?(https?):?/+", re.I)
 
 
+def bare(text: str) -> str:
+    """Take a URL out of quotation marks and links of Markdown, and remove a second scheme."""
+    found = QUOTATION.fullmatch(text) or MARKDOWN.fullmatch(text)
+    return SCHEMES.sub(r"\1://", text if found is None else "".join(found.groups()))
+
+
 def escaped(url: str) -> str:
-    """Take the URL out of quotation marks and links of Markdown, and remove a second scheme. Percent-encode the
-    characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment.
+    """Percent-encode the characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment, of a `bare`
+    URL.
 
     A URL with a placeholder or an unreadable character stays as it is: no escape makes it that of a page.
     """
-    bare = QUOTATION.fullmatch(url) or MARKDOWN.fullmatch(url)
-    url = url if bare is None else "".join(bare.groups())
-    url = SCHEMES.sub(r"\1://", url)
+    url = bare(url)
     parts = PARTS.fullmatch(url)
     if parts is None or UNREADABLE in url or MARKS.search(url):
         return url

@@ -14,7 +14,7 @@ from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.repair.change_list import CHILD_OFFSITE, Action, Change, State
-from sitemapcrawler.repair.edits import w3c
+from sitemapcrawler.repair.edits import bare, w3c
 from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.sources import Member, Row, Source
@@ -108,7 +108,8 @@ class Indexes:
         loc, member = row.child.loc, row.member
         if not urls.is_web(loc):
             return None if _is_relative(row) else "loc-bad-scheme"
-        if form_of(_url(row)) is Form.QUOTED or fault_of(loc) is not None or len(loc) > MAX_LENGTH:
+        is_in_text = form_of(_url(row)) is Form.QUOTED and loc != bare(_url(row))
+        if is_in_text or fault_of(loc) is not None or len(loc) > MAX_LENGTH:
             return "loc-invalid-uri"
         if urls.visit_key(loc) in seen:
             return DUPLICATE
@@ -166,7 +167,9 @@ class Indexes:
         """Return the URLs of a file. Raises ValueError if its new one is not known."""
         own = row.child.loc if urls.is_web(row.child.loc) else _url(row)
         if own != _url(row):
-            changes.append(("loc-whitespace" if urls.is_web(_url(row).strip()) else RELATIVE, _url(row), own))
+            text = _url(row).strip()
+            rule = "loc-invalid-uri" if own == bare(text) != text else "loc-whitespace"
+            changes.append((rule if urls.is_web(bare(text)) else RELATIVE, _url(row), own))
         found = [place.url for place in _places(row.member)]
         if row.member is None or not found:
             return [own]
@@ -243,7 +246,11 @@ def _url(row: Row) -> str:
 
 
 def _located(child: ChildRecord, index: Source) -> ChildRecord:
-    """Resolve a relative URL of an index whose own URL became known after it was read."""
+    """Resolve a relative URL of an index whose own URL became known after it was read. Take any URL out of other
+    text."""
+    text = (child.loc_raw or child.loc).strip()
+    if bare(text) != text and (form_of(text) is Form.QUOTED or fault_of(text) is not None):
+        return replace(child, loc=bare(text), loc_raw=text)
     home = index.web_url
     loc = None if home is None or urls.is_web(child.loc) else urls.resolve(home, child.loc)
     return child if loc is None else replace(child, loc=loc, loc_raw=child.loc_raw or child.loc)
