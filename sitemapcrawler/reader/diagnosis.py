@@ -11,6 +11,7 @@ GENERAL = "doc-xml-malformed"
 """Rule for faults without a more exact one."""
 TRAILING = "doc-trailing-content"
 """Rule for text after the root."""
+AMPERSAND = "doc-unescaped-ampersand"
 MAX_SHOWN = 40
 """Characters of the excerpt that shows a fault."""
 UNENDED = "an entry without an end tag"
@@ -87,7 +88,7 @@ def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:
     if reference is None and rule == GENERAL and text.startswith("&", offset):
         reference = OPEN_REFERENCE.search(before + "&")
     if rule == GENERAL and reference is not None:
-        return "doc-unescaped-ampersand", offset - len(before) + reference.start()
+        return AMPERSAND, offset - len(before) + reference.start()
     if CONTROL.match(text, offset):
         return "doc-control-character", offset
     return rule, offset
@@ -105,6 +106,8 @@ def worded(fault: Malformed, text: str) -> tuple[str, str, int]:
     """Return the rule, message and position of a fault of `text`."""
     rule, offset = diagnose(fault.rule, text, fault.offset)
     message = "the file ends before the document does" if fault.is_end else str(fault)
+    if rule == AMPERSAND:
+        return rule, "not well formed (an & that is not escaped)", offset
     if rule == GENERAL and is_double_hyphen(text, offset):
         return rule, HYPHENS, offset - 2
     if rule == GENERAL and text.endswith("<!-", 0, offset):

@@ -15,6 +15,7 @@ from sitemapcrawler.reader.diagnosis import Malformed
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested
 from sitemapcrawler.reader.pieces import Piece, PieceParser, Start, entry_of, fault_of
 from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
+from sitemapcrawler.urls.display import counted
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """Namespace prefix in the name of an element or attribute."""
@@ -283,6 +284,6 @@ class Builder:
 def outcome(records: Sequence[Entry | None]) -> str:
     """Return the end of a fault's message: what happened to the entries around it."""
     kept, lost = sum(record is not None and record.recovered for record in records), records.count(None)
-    parts = [f"{kept} read after repair"] if kept else []
-    parts += [f"{lost} left out"] if lost else []
+    parts = [f"{counted(kept, 'entry', 'entries')} read after repair"] if kept else []
+    parts += [f"{counted(lost, 'entry', 'entries')} left out"] if lost else []
     return f": {', '.join(parts)}" if parts else ""

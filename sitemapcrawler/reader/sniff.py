@@ -19,6 +19,7 @@ from sitemapcrawler.reader.formats import (
     DocumentStart,
     root_start,
 )
+from sitemapcrawler.urls.display import quoted
 
 ATTRIBUTES = re.compile(r"""(?P<attributes>[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+)>""")
 """Rest of a start tag; `>` within quotes does not end it."""
@@ -236,7 +237,8 @@ def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
     if head.fragment:
         _note_fragment(text, line, faults)
     elif head.junk.strip(BLANKS):
-        faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
+        junk = head.junk.strip(BLANKS)
+        faults.add("doc-leading-content", f"text before the root element: {quoted(junk)}", 1, None, junk)
     elif head.spaced:
         faults.add("doc-leading-whitespace", "whitespace before the XML declaration", 1, 1)
     if not head.fragment and text[head.start : head.end] != f"<{head.tag}{head.attributes}>":
@@ -273,7 +275,8 @@ def _note_fragment(text: str, line: int, faults: Faults) -> None:
     elif element[2] in ROOTS:
         _broken_tag(element[1], at, faults)
     else:
-        faults.add("xml-root-unknown", f"entries in a root <{element[1]}>", at, value=element[1])
+        meant = "; element names are in lower case" if element[2].lower() in ROOTS else ""
+        faults.add("xml-root-unknown", f"entries in a root <{element[1]}>{meant}", at, value=element[1])
 
 
 def no_root(head: DocumentHead, text: str, faults: Faults) -> None:

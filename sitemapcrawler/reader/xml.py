@@ -561,7 +561,8 @@ class XmlReader:
         if start < fault.offset:
             self._note_fault(fault, text, window.place)
         else:
-            self._add_fault(TRAILING, TRAILING_TEXT, text, start, window.place)
+            message = TRAILING_TEXT if later_root(text[start:]) is None else SECOND
+            self._add_fault(TRAILING, message, text, start, window.place)
         self._is_trailing, self._around = True, []
         window.move(window.at + start)
         self._behind(end)
@@ -574,7 +575,7 @@ class XmlReader:
         if head is not None:
             self._documents += 1
             if TRAILING not in self._faults:
-                self._add_fault(TRAILING, TRAILING_TEXT, text, head.start, window.place)
+                self._add_fault(TRAILING, SECOND, text, head.start, window.place)
             window.move(window.at + head.end)
             self._enter(head)
             return
@@ -595,6 +596,7 @@ class XmlReader:
 
 EMPTY = Start("<root/>")
 TRAILING_TEXT = "text after the end of the document"
+SECOND = "a second document after the end of the first"
 
 
 def _missing_declaration(head: DocumentHead) -> str:

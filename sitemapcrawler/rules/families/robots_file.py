@@ -226,9 +226,10 @@ def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
 
 def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
     """Why the value of a Sitemap line is not a URL; None if it is."""
-    if not sitemap.url:
-        return "not an http or https URL"
     written = sitemap.raw.partition("#")[0].rstrip()
+    if not sitemap.url:
+        value = written.partition(":")[2].lstrip()
+        return (fault_of(value) if form_of(value) is Form.ABSOLUTE else None) or "not an http or https URL"
     if TAG.search(written):
         return "there is HTML in the line"
     value = written.partition(":")[2].lstrip()

@@ -39,11 +39,14 @@ def test_a_fault_is_named_and_placed(entry: str, rule: str, column: int) -> None
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (urlset(url("https://e.com/?a&b")), "not well formed (illegal character): 1 read after repair"),
-        (urlset(url("https://e.com/?a&b", "<x/>")), "not well formed (illegal character): 1 read after repair"),
-        (urlset(url("https://e.com/a<b")), "not well formed (illegal character): 1 left out"),
-        (urlset(GOOD, "&", GOOD), "not well formed (illegal character)"),
-        (urlset(url("https://e.com/\x08")), "not well formed (illegal character): 1 left out"),
+        (urlset(url("https://e.com/?a&b")), "not well formed (an & that is not escaped): 1 entry read after repair"),
+        (
+            urlset(url("https://e.com/?a&b", "<x/>")),
+            "not well formed (an & that is not escaped): 1 entry read after repair",
+        ),
+        (urlset(url("https://e.com/a<b")), "not well formed (illegal character): 1 entry left out"),
+        (urlset(GOOD, "&", GOOD), "not well formed (an & that is not escaped)"),
+        (urlset(url("https://e.com/\x08")), "not well formed (illegal character): 1 entry left out"),
         (urlset("<!-- \x08 -->", GOOD), "not well formed (illegal character)"),
         (
             f"<urlset xmlns='{CORE}' a=b>{GOOD}{END}",

@@ -208,6 +208,19 @@ def test_a_line_that_names_a_sitemap(line: str, rules: Found) -> None:
     assert found(f"User-agent: *\nDisallow: /cart\n{line}\n") == rules
 
 
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("https:///sitemap.xml", "the host is missing"),
+        ("https://https://example.com/sitemap.xml", "the scheme is there twice"),
+        ("[https://example.com/sitemap.xml](https://example.com/sitemap.xml)", "there is other text around the URL"),
+    ],
+)
+def test_why_a_line_names_no_sitemap(value: str, fault: str) -> None:
+    [finding] = told(answered(f"User-agent: *\nDisallow: /cart\nSitemap: {value}\n".encode()))
+    assert finding.message == f"'Sitemap: {value}' names no sitemap: {fault}"
+
+
 def test_a_sitemap_on_http_is_right_where_the_site_is() -> None:
     assert found(NAMED.replace("https", "http"), URL.replace("https", "http")) == []
 
