@@ -23,7 +23,7 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.wiring import refuse_former, refuse_http2
+from sitemapcrawler.crawl.wiring import refuse_former, refuse_http2, refuse_reactor
 from sitemapcrawler.feeds.setup import imported
 
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
@@ -51,7 +51,8 @@ ORDERED = ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "
 """Settings of the form {component: order}."""
 NAMED = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES", "REFERRER_POLICIES")
 """Settings of the form {name: component}."""
-SINGLE = ("ASYNCIO_EVENT_LOOP", "DOWNLOADER_CLIENTCONTEXTFACTORY")
+HAS_REACTOR, EVENT_LOOP = "TWISTED_REACTOR_ENABLED", "ASYNCIO_EVENT_LOOP"
+SINGLE = (EVENT_LOOP, "DOWNLOADER_CLIENTCONTEXTFACTORY")
 """Settings that name one component though their default does not. Others are recognised by their default."""
 POLICY, MODULES = "REFERRER_POLICY", "SPIDER_MODULES"
 """Settings that hold the name of a policy, or its import path; and modules."""
@@ -81,12 +82,15 @@ def check_settings(settings: BaseSettings) -> None:
     for name in changed:
         _check_type(name, settings)
     refuse_http2(settings)
+    refuse_reactor(settings)
     for name, accepted in CHOICES.items():
         if settings[name] not in accepted:
             raise ValueError(_refusal(name, settings[name], ", ".join(filter(None, accepted))))
     for name, least in LEAST.items():
         if settings.getfloat(name) < least:
             raise ValueError(_refusal(name, settings[name], f"a number from {least}"))
+    if not settings.getbool(HAS_REACTOR, True):
+        raise ValueError(_refusal(HAS_REACTOR, settings[HAS_REACTOR], "True"))
     _check_endpoint(settings)
     _check_encodings(changed)
     check_log(settings)
@@ -237,9 +241,7 @@ def _is_known(component: object) -> bool:
 
 def _install_reactor(settings: BaseSettings) -> None:
     """Install the reactor of the crawl first, as Scrapy does: the module of a component may import it."""
-    path = settings["TWISTED_REACTOR"]
-    if path and not is_reactor_installed() and settings.getbool("TWISTED_REACTOR_ENABLED", True):
-        for name in ("TWISTED_REACTOR", "ASYNCIO_EVENT_LOOP"):
-            if settings[name] is not None:
-                imported(settings[name], f"setting {name}={settings[name]!r}")
-        install_reactor(path, settings["ASYNCIO_EVENT_LOOP"])
+    if not is_reactor_installed():
+        if (loop := settings[EVENT_LOOP]) is not None:
+            imported(loop, f"setting {EVENT_LOOP}={loop!r}")
+        install_reactor(settings["TWISTED_REACTOR"], loop)

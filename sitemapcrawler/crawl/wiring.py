@@ -13,6 +13,7 @@ from pathlib import Path
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.project import data_path
+from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import add_contact
@@ -26,6 +27,7 @@ MIDDLEWARES, EXTENSIONS, PIPELINES = "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "IT
 HANDLERS = "DOWNLOAD_HANDLERS"
 HTTP2 = "H2DownloadHandler"
 """Scrapy's handler for HTTP/2."""
+REACTOR, ASYNCIO = "TWISTED_REACTOR", "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SCRAPY, PACKAGE = "scrapy.downloadermiddlewares", __name__.partition(".")[0]
 RETRY = f"{SCRAPY}.retry.RetryMiddleware"
 ROBOTS = f"{SCRAPY}.robotstxt.RobotsTxtMiddleware"
@@ -138,6 +140,7 @@ def complete_for_pages(settings: BaseSettings) -> None:
     are handled are disabled. Raises ValueError, one line, for a setting that no longer exists."""
     refuse_former(settings)
     refuse_http2(settings)
+    refuse_reactor(settings)
     _add_defaults(settings)
     _place_http_cache(settings)
     if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
@@ -157,6 +160,13 @@ def refuse_http2(settings: BaseSettings) -> None:
             raise ValueError(
                 f"setting {HANDLERS}: {scheme}: {HTTP2} checks no address; accepted: {ours.DOWNLOAD_HANDLERS['https']}"
             )
+
+
+def refuse_reactor(settings: BaseSettings) -> None:
+    """Raise ValueError, one line, for a reactor without asyncio: a crawl would never end."""
+    reactor = settings[REACTOR]
+    if reactor != ASYNCIO and (reactor or not is_reactor_installed() or not is_asyncio_reactor_installed()):
+        raise ValueError(f"setting {REACTOR}={reactor!r}: accepted: {ASYNCIO}")
 
 
 def is_guarded(settings: BaseSettings) -> bool:

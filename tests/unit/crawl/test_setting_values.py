@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import scrapy
 from scrapy.settings import Settings, default_settings
 
 from sitemapcrawler.cli import project_settings
+from sitemapcrawler.crawl import wiring
 from sitemapcrawler.crawl.setting_values import DEFAULTS, check_settings
 from sitemapcrawler.crawl.wiring import FORMER, complete_for_pages
 
@@ -21,6 +23,7 @@ def settings(name: str, value: object) -> Settings:
     return changed
 
 
+SELECT = "twisted.internet.selectreactor.SelectReactor"
 HTTP2 = "scrapy.core.downloader.handlers.http2.H2DownloadHandler"
 WRONG = [
     ("CONCURRENT_REQUESTS", "zero", "='zero': accepted: a whole number"),
@@ -44,6 +47,8 @@ WRONG = [
     ("STATS_CLASS", "stats", "='stats': Error loading object 'stats': not a full path"),
     ("STATS_CLASS", "os.path", "='os.path': os.path is not a class or function"),
     ("ASYNCIO_EVENT_LOOP", "no_such.Loop", "='no_such.Loop': No module named 'no_such'"),
+    ("TWISTED_REACTOR", SELECT, f"='{SELECT}': accepted: twisted.internet.asyncioreactor.AsyncioSelectorReactor"),
+    ("TWISTED_REACTOR_ENABLED", False, "=False: accepted: True"),
     ("REFERRER_POLICY", "no_such", "='no_such': Could not load referrer policy"),
     ("SPIDER_MODULES", ["no_such"], "='no_such': No module named 'no_such'"),
     ("RETRY_EXCEPTIONS", ["no_such.Error"], ": No module named 'no_such'"),
@@ -72,6 +77,21 @@ def test_wrong_value_is_one_line(name: str, value: object, problem: str) -> None
 def test_http2_is_refused_for_spiders_of_pages_too(handler: object) -> None:
     with pytest.raises(ValueError, match=r"^setting DOWNLOAD_HANDLERS: https: H2DownloadHandler checks no address"):
         complete_for_pages(settings("DOWNLOAD_HANDLERS", {"https": handler}))
+
+
+def test_other_reactor_is_refused_for_spiders_of_pages_too() -> None:
+    with pytest.raises(ValueError, match=r"^setting TWISTED_REACTOR='twisted\.internet\.selectreactor.*': accepted: "):
+        complete_for_pages(settings("TWISTED_REACTOR", SELECT))
+
+
+@pytest.mark.parametrize(("installed", "refused"), [(False, True), (True, False)])
+def test_no_named_reactor_is_that_of_the_process(
+    installed: bool, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "is_reactor_installed", lambda: installed)
+    monkeypatch.setattr(wiring, "is_asyncio_reactor_installed", lambda: installed)
+    with pytest.raises(ValueError, match=r"^setting TWISTED_REACTOR=None") if refused else nullcontext():
+        wiring.refuse_reactor(settings("TWISTED_REACTOR", None))
 
 
 @pytest.mark.parametrize("name", FORMER)
