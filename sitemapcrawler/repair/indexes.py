@@ -19,6 +19,7 @@ from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.sources import Member, Row, Source
 from sitemapcrawler.repair.streaming import MayList, Rules
+from sitemapcrawler.rules.facts.given import lacks_site
 from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
 from sitemapcrawler.rules.facts.written import DateForm, Standard, written
 from sitemapcrawler.rules.families.index import TOLERANCE
@@ -29,7 +30,7 @@ ROOT = root_of(f'<sitemapindex xmlns="{CORE}">')
 NESTED, LOOP, SELF = "index-nested", "index-loop", "index-self-reference"
 DUPLICATE, RELATIVE = "index-child-duplicate", "index-child-relative"
 UNDATED, OUTDATED, INVALID_DATE = "index-lastmod-missing", "index-lastmod-older-than-child", "lastmod-invalid"
-REDIRECTED = "doc-redirected"
+REDIRECTED, PLACEHOLDER = "doc-redirected", "loc-placeholder"
 NO_HOME = "the set needs an index, and the URL of its files is not known; --base-url names it"
 
 
@@ -106,6 +107,8 @@ class Indexes:
     def _fault(self, row: Row, index: Member, seen: Collection[str]) -> str | None:
         """The rule for which an index cannot list a file; None if it can."""
         loc, member = row.child.loc, row.member
+        if _is_relative(row) and lacks_site(_url(row)):
+            return PLACEHOLDER
         if not urls.is_web(loc):
             return None if _is_relative(row) else "loc-bad-scheme"
         is_in_text = form_of(_url(row)) is Form.QUOTED and loc != bare(_url(row))

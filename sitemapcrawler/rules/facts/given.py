@@ -52,6 +52,11 @@ MAX_CHILDREN = 100_000
 """Children of one index that are judged one by one and kept for a resume: twice the protocol limit."""
 
 
+def lacks_site(url: str) -> bool:
+    """True for a relative URL that has a missing value in place of scheme and host."""
+    return url.partition("/")[0] in EMPTY_VALUES
+
+
 @dataclass(frozen=True, slots=True)
 class MissingFile:
     """A sitemap listed by a local index, without a file in the folder of the index or below."""
@@ -360,7 +365,7 @@ class EntryFacts:
     @property
     def lacks_site(self) -> bool:
         """True for a missing value in place of scheme and host, as in `undefined/about`."""
-        return self.form is Form.RELATIVE and self.written.partition("/")[0] in EMPTY_VALUES
+        return self.form is Form.RELATIVE and lacks_site(self.written)
 
     @property
     def invalid(self) -> str | None:

@@ -304,7 +304,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     Bad: `<loc>/sitemap-1.xml</loc>`
     Good: `<loc>https://example.com/sitemap-1.xml</loc>`
     """
-    if child.form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE):
+    if child.form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE) and not child.lacks_site:
         yield Message(f"{child.written!r} is not absolute", child.record.line, value=child.written)
 
 

@@ -102,7 +102,7 @@ def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
         text = f"{quoted(entry.placeholder)}: a placeholder that was not filled in"
         yield loc_message(entry, text, entry.placeholder)
         return
-    if entry.lacks_site and isinstance(entry, UrlFacts):
+    if entry.lacks_site:
         text = f"{quoted(entry.written)} has no site: its value was missing when the URL was generated"
         yield loc_message(entry, text, entry.written)
         return

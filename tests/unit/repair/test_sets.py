@@ -189,6 +189,7 @@ def test_an_index_stays_as_it_is_where_it_is_right(tmp_path: Path) -> None:
         (f'"{HOME}a.xml', "2026-05-01", "changed", "loc-invalid-uri", f"{HOME}a.xml"),
         ("https://other.example/a.xml", "2026-05-01", "not repaired", "index-child-offsite", "https://other.example/a.xml"),
         ("ftp://example.com/a.xml", "2026-05-01", "dropped", "loc-bad-scheme", None),
+        ("undefined/a.xml", "2026-05-01", "dropped", "loc-placeholder", None),
     ],
 )  # fmt: skip
 def test_an_entry_of_an_index(loc: str, date: str, action: str, rule: str, written: str | None, tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ def test_clean_children_are_counted_and_not_kept() -> None:
         ("https://example.com/a.xml", "https://EXAMPLE.com/a.xml", ["index-self-reference"]),
         ("https://example.com/a.xml#top", "https://example.com/a.xml", ["loc-fragment", "index-self-reference"]),
         ("sitemaps/b.xml", "https://example.com/maps/a.xml", ["index-child-relative"]),
+        ("undefined/b.xml", "https://example.com/maps/a.xml", ["loc-placeholder"]),
     ],
 )
 def test_what_is_told_of_a_child(url: str, index_url: str, rules: list[str]) -> None:
