@@ -27,12 +27,12 @@ def _as_read(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-ON_A_ROOT = ("<urlset>", "<sitemapindex>")
-"""Start of the message of a fault of a root."""
+ON_A_ROOT = re.compile(r"<(?:[\w.-]+:)?(?:urlset|sitemapindex)>").match
+"""Matches the start of the message of a fault of a root."""
 
 
 def _mild_on_a_root(fault: Fault) -> Iterator[Message]:
-    yield from fault_message(fault, INFO if fault.message.startswith(ON_A_ROOT) else None)
+    yield from fault_message(fault, INFO if ON_A_ROOT(fault.message) else None)
 
 
 fault_rule = partial(row, _as_read, of=Of.FAULT)

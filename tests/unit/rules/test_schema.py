@@ -146,6 +146,13 @@ def test_findings_have_the_url_of_their_entry_and_its_record_the_issue() -> None
     assert (finding.rule, finding.url, finding.line) == ("xml-element-order", "https://example.com/a", 5)
 
 
+@pytest.mark.parametrize(("prefix", "declared"), [("", "xmlns"), ("s:", "xmlns:s")])
+def test_an_attribute_of_the_root_is_a_note(prefix: str, declared: str) -> None:
+    entry = f"<{prefix}url><{prefix}loc>https://example.com/a</{prefix}loc></{prefix}url>"
+    found = judge(f'<{prefix}urlset {declared}="{CORE}" generatedBy="WIX">{entry}</{prefix}urlset>'.encode())
+    assert [finding.severity for finding in found if finding.rule == "xml-unknown-attribute"] == ["info"]
+
+
 @pytest.mark.slow
 def test_lines_are_right_in_long_files() -> None:
     good = "<url><loc>https://example.com/{0}</loc>\n<!-- {0} -->\n</url>" + "\n" * 28
