@@ -36,7 +36,17 @@ REQUIRED = (
 RETIRED = ("access", "genres", "keywords", "stock_tickers", "geo_locations")
 """Elements that `GOOGLE` no longer documents."""
 CHINESE = ("zh-cn", "zh-tw")
-"""The only languages with a region. Source: `GOOGLE`"""
+"""The only languages with a region, for simplified and traditional characters. Source: `GOOGLE`"""
+OF_CHINESE = {
+    "hans": "zh-cn",
+    "hant": "zh-tw",
+    "cn": "zh-cn",
+    "sg": "zh-cn",
+    "tw": "zh-tw",
+    "hk": "zh-tw",
+    "mo": "zh-tw",
+}
+"""{part of another code of Chinese: the code for its characters}."""
 MAX_ARTICLES = 1000
 """Maximum number of articles in a file. Source: `GOOGLE`"""
 MAX_AGE = timedelta(days=2)
@@ -228,7 +238,7 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
         elif plain in WITHDRAWN:
             severity, remark = WARNING, f"that code was withdrawn, the current one is {right}"
         elif right is not None:
-            remark = f"only Chinese has regions (zh-cn, zh-tw); write {right}"
+            remark = f"zh-cn and zh-tw are the only codes with a region; write {right}"
         else:
             remark = "that is not an ISO 639 code of two or three letters"
         yield Message(f"<news:language> is {quoted(code)}; {remark}", line, value=code, severity=severity)
@@ -240,6 +250,9 @@ def right_language(code: str) -> str | None:
     found = LANGUAGE.fullmatch(plain)
     if _is_language(plain) or plain in WITHDRAWN:
         return WITHDRAWN.get(plain, plain)
+    if found is not None and found[1] == "zh":
+        parts = plain.split("-")
+        return next((code for part, code in OF_CHINESE.items() if part in parts), "zh")
     return found[1] if found is not None and is_language(found[1]) else None
 
 

@@ -96,6 +96,8 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
         (page("a", link("de", "a"), link("en", "b").replace("hreflang", "hrefLang")), "hreflang-code-missing",
          "hrefLang=en", "hreflang=en"),
         (page("a", NEWS.replace(">en<", ">zh-CN<")), "news-language-invalid", "zh-CN", "zh-cn"),
+        (page("a", NEWS.replace(">en<", ">zh-Hans-HK<")), "news-language-invalid", "zh-Hans-HK", "zh-cn"),
+        (page("a", NEWS.replace(">en<", ">zh-HK<")), "news-language-invalid", "zh-HK", "zh-tw"),
         (page("a", NEWS.replace(">en<", ">iw<")), "news-language-invalid", "iw", "he"),
     ],
     ids=lambda value: value if "-" in str(value) and "<" not in str(value) and "/" not in str(value) else "",
