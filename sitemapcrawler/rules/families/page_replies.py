@@ -399,8 +399,8 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: A sitemap should list the URLs to be indexed, which is the redirect target. Each redirect costs another
     request. The message says whether the redirect is permanent, and where it leads.
-    Fix: Remove these URLs, and list their redirect targets unless they are listed already. Keep those that redirect
-    for the time being only.
+    Fix: Remove these URLs, and list their redirect targets unless they are listed already. Keep those whose
+    redirect is temporary.
     Bad: `http://example.com/a`, which redirects to `https://example.com/a`; a redirect to `ftp://example.com/a`
     Good: `https://example.com/a`
     """
