@@ -59,6 +59,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<div><span>Anzeige</span><span>LCD</span></div>", "<div><h4>Anzeige</h4>It shines.</div>",
         "<div><b>Brass</b><span>Anzeige</span><a href=/a>LCD</a></div>", "<h3>Related</h3><div>Height</div>",
         "<p>Comments of <a href=/a>Ann</a> on it</p>", "<div class=no-reviews>x</div>", "<div class=reviews-verdict>x</div>",
+        "<section><h2>住客须知</h2>It shines.</section>",
         "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
