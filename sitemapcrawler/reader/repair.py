@@ -12,6 +12,8 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that XML 1.0 forbids (production 2, Char)."""
 REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
 """An ampersand, with the rest of the reference if it is one."""
+SURROGATES = re.compile(r"&#(5[56]\d{3}|x[Dd][89ABab]\w\w);&#(5[67]\d{3}|x[Dd][C-Fc-f]\w\w);")
+"""References to the halves of a character beyond U+FFFF, as programs write them that have strings in UTF-16."""
 PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
 """XML 1.0, 4.6."""
 TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
@@ -73,6 +75,7 @@ def repair(text: str, doctype: bool) -> str:
     `doctype`: the document declares its own entities; they are not loaded, so unknown entities have no value.
     """
     text = CONTROL.sub(UNREADABLE, text)
+    text = SURROGATES.sub(_joined, text)
     text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
     return TEXT_LESS_THAN.sub("&lt;", text)
 
@@ -90,6 +93,21 @@ def _reference(reference: re.Match[str], doctype: bool) -> str:
     return UNREADABLE if doctype else f"&amp;{name};"
 
 
+def _joined(halves: re.Match[str]) -> str:
+    try:
+        return b"".join(map(_utf_16, halves.groups())).decode("utf-16-be")
+    except ValueError:
+        return halves[0]
+
+
+def _utf_16(number: str) -> bytes:
+    return _code(number).to_bytes(2, "big")
+
+
+def _code(number: str) -> int:
+    return int(number[1:], 16) if number.startswith("x") else int(number)
+
+
 def _is_character(number: str) -> bool:
-    code = int(number[1:], 16) if number.startswith("x") else int(number)
+    code = _code(number)
     return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF and not CONTROL.match(chr(code))

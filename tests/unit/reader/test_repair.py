@@ -36,6 +36,8 @@ from sitemapcrawler.reader.repair import UNREADABLE, flatten, repair
         ("a\x00b\x1f\ufffe", f"a{UNREADABLE}b{UNREADABLE * 2}"),
         ("&#0;", UNREADABLE),
         ("&#8;&#xD800;&#xFFFF;&#x110000;", UNREADABLE * 4),
+        ("&#55356;&#57118; &#xD83C;&#xdf1e;", "\U0001f31e \U0001f31e"),
+        ("&#57118;&#55356;a&#56320;&#56320;", f"{UNREADABLE * 2}a{UNREADABLE * 2}"),
     ],
 )
 def test_what_can_be_told_is_mended(broken: str, mended: str) -> None:
