@@ -250,7 +250,8 @@ class SetWriter:
                 entries, articles, size, newest = 0, 0, around, None
             entries, articles, size = entries + 1, articles + news, size + one
             newest = max(filter(None, (newest, lastmod)), default=None)
-        if entries or not spooled.sizes.stat().st_size:
+        is_failed = spooled.repair.record.outcome == "failed"
+        if entries or (not spooled.sizes.stat().st_size and not is_failed):
             yield Part(entries, newest, "")
 
     @staticmethod

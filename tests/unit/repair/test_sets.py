@@ -94,6 +94,13 @@ def test_an_index_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_of_which_nothing_could_be_read_is_not_written(tmp_path: Path) -> None:
+    entry = f"<URL><loc>{HOME}a</loc></url>"
+    outcome = repair(tmp_path, urlset(entry, entry))
+    assert outcome.names == []
+    assert ("not written", "xml-empty-urlset") in {(row["action"], row["rule"]) for row in outcome.rows}
+
+
 def test_a_file_that_was_empty_stays(tmp_path: Path) -> None:
     outcome = repair(tmp_path, index(f"{HOME}news.xml"), urlset(), names=["sitemap.xml", "news.xml"])
     assert outcome.names == ["news.xml", "sitemap.xml"]
