@@ -21,6 +21,7 @@ from sitemapcrawler.namespaces.schemas.terms import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.repair import UNREADABLE
+from sitemapcrawler.rules.facts.corrections import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
 from sitemapcrawler.rules.families.image import MAX_IMAGES
@@ -669,14 +670,12 @@ def correct_language(draft: Draft) -> None:
             draft.set_text(element, right_language(text_of(element)) or text_of(element))
 
 
-def _yes_or_no(text: str) -> str | None:
-    """Write yes and no in lowercase. Remove any other word."""
-    return text.lower() if text.lower() in ("yes", "no") else None
-
-
 edit_texts("video-date-invalid", VIDEO, ("publication_date", "expiration_date"), w3c)
 edit_texts("news-date-invalid", NEWS, ("publication_date",), lambda date: w3c(date) or date)
-edit_texts("video-yesno-invalid", VIDEO, ("family_friendly", "requires_subscription", "live"), _yes_or_no)
+edit_texts("video-duration-range", VIDEO, ("duration",), lambda text: seconds(text) or text)
+edit_texts("video-rating-range", VIDEO, ("rating",), lambda text: decimal_point(text) or text)
+edit_texts("video-view-count-invalid", VIDEO, ("view_count",), lambda text: ungrouped(text) or text)
+edit_texts("video-yesno-invalid", VIDEO, ("family_friendly", "requires_subscription", "live"), yes_or_no)
 
 
 @edit("video-description-too-long")

@@ -13,19 +13,14 @@ from sitemapcrawler.reader import dates
 from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.report.model import RuleReach
 from sitemapcrawler.report.wording import address, value_code
+from sitemapcrawler.rules.facts.corrections import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.languages import read_code
 from sitemapcrawler.urls.display import counted, inert
 
 MAX_VALUE = 120
 """Maximum length in characters of a value in a sentence; the table has longer ones."""
-YES_NO = {"true": "yes", "1": "yes", "y": "yes", "false": "no", "0": "no", "n": "no"}
-MAX_DURATION_S = 28_800
-"""Maximum duration of a video. Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"""
 STATUS_RULES = "status-"
 """Start of the ids of rules whose plain numbers say what the rule says: `404` of status-404."""
-_GROUPED = re.compile(r"\d{1,3}(?:[,.' ]\d{3})+", re.ASCII)
-_CLOCK = re.compile(r"(?:(\d{1,2}):)?([0-5]?\d):([0-5]\d)", re.ASCII)
-_DECIMAL_COMMA = re.compile(r"\d,\d+", re.ASCII)
 _HOST = re.compile(r"(?<=://)[^/?#]+")
 _SLASHES = re.compile(r"(?<![:/])//+(?!/)")
 
@@ -160,22 +155,6 @@ def _frequency(value: str) -> str | None:
     return word if word in FREQUENCIES else None
 
 
-def _decimal(value: str) -> str | None:
-    return value.replace(",", ".") if _DECIMAL_COMMA.fullmatch(value.strip()) else None
-
-
-def _ungrouped(value: str) -> str | None:
-    return re.sub(r"\D", "", value) if _GROUPED.fullmatch(value.strip()) else None
-
-
-def _seconds(value: str) -> str | None:
-    found = _CLOCK.fullmatch(value.strip())
-    if found is None:
-        return None
-    seconds = int(found[1] or 0) * 3600 + int(found[2]) * 60 + int(found[3])
-    return str(seconds) if 0 < seconds <= MAX_DURATION_S else None
-
-
 def _code(value: str) -> str | None:
     return read_code(value).canonical
 
@@ -186,12 +165,12 @@ OF_VALUES: Mapping[str, Callable[[str], str | None]] = {
     "hreflang-code-underscore": _code,
     "lastmod-invalid": _date,
     "news-date-invalid": _date,
-    "priority-invalid": _decimal,
+    "priority-invalid": decimal_point,
     "video-date-invalid": _date,
-    "video-duration-range": _seconds,
-    "video-rating-range": _decimal,
-    "video-view-count-invalid": _ungrouped,
-    "video-yesno-invalid": lambda value: YES_NO.get(value.strip().lower()),
+    "video-duration-range": seconds,
+    "video-rating-range": decimal_point,
+    "video-view-count-invalid": ungrouped,
+    "video-yesno-invalid": yes_or_no,
 }
 """Corrections of a finding's value, by rule; None if there is no certain one."""
 OF_URLS: Mapping[str, Callable[[str], str | None]] = {

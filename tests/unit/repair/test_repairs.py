@@ -45,6 +45,15 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
     return [tuple(row[name].removeprefix(HOME) for name in columns or ("action", "rule")) for row in outcome.rows]
 
 
+def video(part: str) -> str:
+    """An entry with a video that has this optional part."""
+    return page(
+        "a",
+        f"<video:video><video:thumbnail_loc>{HOME}t.png</video:thumbnail_loc><video:title>A</video:title>"
+        f"<video:description>B</video:description><video:content_loc>{HOME}1.mp4</video:content_loc>{part}</video:video>",
+    )
+
+
 @pytest.mark.parametrize(
     ("entry", "rule", "old", "new"),
     [
@@ -69,6 +78,12 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
               f"<video:description>B</video:description><video:content_loc>{HOME}1.mp4?x=1&amp;amp;y=2</video:content_loc>"
               "</video:video>"),
          "video-loc-double-escaped", f"{HOME}1.mp4?x=1&amp;y=2", f"{HOME}1.mp4?x=1&y=2"),
+        (video("<video:duration>PT1H17M57S</video:duration>"), "video-duration-range", "PT1H17M57S", "4677"),
+        (video("<video:duration>00:23:51</video:duration>"), "video-duration-range", "00:23:51", "1431"),
+        (video("<video:rating>4,5</video:rating>"), "video-rating-range", "4,5", "4.5"),
+        (video("<video:view_count>8,469</video:view_count>"), "video-view-count-invalid", "8,469", "8469"),
+        (video("<video:live>false</video:live>"), "video-yesno-invalid", "false", "no"),
+        (video("<video:requires_subscription>1</video:requires_subscription>"), "video-yesno-invalid", "1", "yes"),
         (page("a", link("en", "a"), link("de", "b?x=1&amp;amp;y=2")), "hreflang-href-double-escaped",
          f"href={HOME}b?x=1&amp;y=2", f"href={HOME}b?x=1&y=2"),
         (page("a#b"), "loc-fragment", f"{HOME}a#b", f"{HOME}a"),
