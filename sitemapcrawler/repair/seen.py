@@ -10,12 +10,15 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from sitemapcrawler.reader.entries import FIELDS
 from sitemapcrawler.repair.edits import CODE, OF_VERSIONS
+from sitemapcrawler.repair.markup import TAG
 from sitemapcrawler.repair.streaming import (
     CONTRADICTED,
     CROSS,
@@ -91,8 +94,6 @@ APART = """
       AND EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)"""
 """SQL for links to listed language versions with other sets than the page, which lists itself. Pages with equal sets
 return each other's links."""
-CORE_FIELD = re.compile(r"<(loc|lastmod|changefreq|priority)>[^<]*</\1>\s?")
-"""An element of the protocol, by which entries with the same extensions may differ."""
 CODES = "SELECT code FROM versions WHERE id IS ? AND page = ?"
 
 
@@ -127,7 +128,7 @@ class Seen:
         versions = self._set_of(kept.versions) if kept.versions else None
         row = (_digest(kept.loc), file, entry, kept.origin.move != "", kept.is_bare,
                kept.lastmod_at is None, kept.articles > 0, versions, kept.has_only_versions,
-               None if kept.is_bare else _digest_of(CORE_FIELD.sub("", line_of(kept.text))))  # fmt: skip
+               None if kept.is_bare else _digest_of(_extensions(line_of(kept.text))))  # fmt: skip
         self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         for rule in kept.problems:
             self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '')", (file, entry, UNREPAIRED, rule))
@@ -280,6 +281,18 @@ class Seen:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _extensions(text: str) -> str:
+    """Return the text of an entry without the fields of the protocol, in which entries with equal extensions differ."""
+    tag = TAG.match(text)
+    return _core_field(tag[2] if tag is not None else None).sub("", text)
+
+
+@lru_cache
+def _core_field(prefix: str | None) -> re.Pattern[str]:
+    start = f"{re.escape(prefix)}:" if prefix else ""
+    return re.compile(rf"<({start}(?:{'|'.join(FIELDS)}))>[^<]*</\1>\s?")
 
 
 def _digest(url: str) -> bytes:

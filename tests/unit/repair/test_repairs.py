@@ -475,6 +475,19 @@ def test_a_link_that_is_removed_leaves_its_code_to_another(codes: tuple[str, ...
     assert again.data("sitemap.xml") == outcome.data("sitemap.xml")
 
 
+@pytest.mark.parametrize("prefix", ["", "s:"])
+def test_entries_with_the_same_image_are_duplicates_whatever_their_dates(prefix: str, tmp_path: Path) -> None:
+    image = "<image:image><image:loc>https://example.com/{}.png</image:loc></image:image>"
+    entries = "".join(
+        f"<{prefix}url><{prefix}loc>{HOME}a</{prefix}loc><{prefix}lastmod>2026-05-0{day}</{prefix}lastmod>"
+        f"{image.format(name)}</{prefix}url>"
+        for day, name in ((1, "x"), (2, "x"), (3, "y"))
+    )
+    declared = f'xmlns{":s" if prefix else ""}="{CORE}" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+    outcome = repair(tmp_path, f"<{prefix}urlset {declared}>{entries}</{prefix}urlset>".encode())
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "loc-duplicate")]
+
+
 def test_a_note_on_a_feed_leaves_it_a_feed(tmp_path: Path) -> None:
     entries = "".join(
         f"<entry><title>t</title><id>{link}</id><link href='{link}'/></entry>" for link in (f"{HOME}a", "b")
