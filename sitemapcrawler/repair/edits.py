@@ -396,7 +396,8 @@ def complete(draft: Draft) -> None:
 
 
 QUOTATION = re.compile(
-    r"[\s\"\u201c\u201d\u2018\u2019<]*(https?://[^\s\"\u201c\u201d<>]+?)[\"\u201c\u201d\u2019>]*", re.I
+    r"[\s\"\u201c\u201d\u2018\u2019<]*+(https?://[^\s\"\u201c\u201d<>]*[^\s\"\u201c\u201d\u2019<>])[\"\u201c\u201d\u2019>]*+",
+    re.I,
 )
 MARKDOWN = re.compile(r"\[(https?://[^\s\]]+)\]\(\1\)(\w*)", re.I)
 SCHEMES = re.compile(r"\Ahttps?:/+[^/?#]*?(https?):?/+", re.I)

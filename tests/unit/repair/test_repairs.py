@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import pytest
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import writing
+from sitemapcrawler.repair.edits import bare
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.streaming import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
@@ -141,6 +143,12 @@ def test_what_stands_behind_the_url_of_a_line_has_a_row(tmp_path: Path) -> None:
     assert told(outcome, "action", "rule", "line") == [("changed", "txt-has-metadata", "1")]
     assert outcome.rows[0]["old"] == lines[0]
     assert (outcome.result.read, outcome.result.kept) == (4, 4)
+
+
+def test_quotation_marks_without_end_take_linear_time() -> None:
+    start = time.process_time()
+    assert bare(f"https://example.com/a{50_000 * chr(0x2019)} b").endswith(" b")
+    assert time.process_time() - start < 2  # seconds; were it quadratic, more than 8
 
 
 def test_all_rules_that_repair_are_in_the_catalogue() -> None:
