@@ -12,7 +12,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import uri_of
 from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader.diagnosis import Malformed
-from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested
+from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested, note_no_entry
 from sitemapcrawler.reader.pieces import Piece, PieceParser, Start, entry_of, fault_of
 from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
 from sitemapcrawler.urls.display import counted
@@ -168,6 +168,7 @@ def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
     return f"<{tag}{''.join(usable.values())}>"
 
 
+NO_ENTRY = "xml-unknown-element"
 UNDECODABLE = "bytes that are invalid in the encoding, read as U+FFFD: 1 read after repair"
 
 
@@ -194,7 +195,7 @@ class Builder:
         recent = faults.recent
         recent.clear()
         entries = [*self.entries.entries_of(element)]
-        not_found = recent[-1][0] if recent else "xml-unknown-element"
+        not_found = recent[-1][0] if recent else NO_ENTRY
         for entry in entries:
             recent.clear()
             if around is not None:
@@ -211,6 +212,14 @@ class Builder:
                 faults.lose("", entry.line, (source if entry is element else None) or f"<{entry.name}>")
         if not entries and faults.losses is not None:
             faults.lose(not_found, element.line, source or f"<{element.name}>")
+
+    def unwrap(self, around: Element) -> None:
+        """Note an element around entries, which are read without it."""
+        faults = self.entries.faults
+        faults.recent.clear()
+        note_no_entry(around, faults)
+        if faults.recent and faults.recent[-1][0] == NO_ENTRY:
+            faults.lose(NO_ENTRY, around.line, f"<{around.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""

@@ -21,7 +21,7 @@ from sitemapcrawler.reader.diagnosis import (
     Malformed,
     worded,
 )
-from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
+from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_text
 from sitemapcrawler.reader.faults import CUT_BYTES, MAX_NAME, Faults, Limits, Place, place_of
 from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.reader.pieces import MAX_NESTED, Piece, PieceParser, Scope, Start, first_fault
@@ -454,7 +454,7 @@ class XmlReader:
             self._around = []
         self._window.move(self._window.at + len(text))
         for element in contents.wrappers:
-            note_no_entry(element, self._faults)
+            self._builder.unwrap(element)
         apart = {*contents.around.values()}
         for element in contents.elements:
             source = piece.sources.get(element) if element not in apart else None
@@ -511,7 +511,7 @@ class XmlReader:
                 continue
             if is_new and not is_noted and element.name not in CONTAINERS:
                 last = next(reversed([*element.children]), None)
-                note_no_entry(wrapper(element, last, parser), self._faults)
+                self._builder.unwrap(wrapper(element, last, parser))
             is_noted = is_noted or is_new
             around.append(piece.start(depth))
         if piece.opened and piece.opened != piece.begun:

@@ -496,6 +496,16 @@ def test_entries_with_the_same_image_are_duplicates_whatever_their_dates(prefix:
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "loc-duplicate")]
 
 
+@pytest.mark.parametrize("around", ["urlset", "group"])
+def test_an_element_around_entries_goes_with_a_row(around: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a"), f"<{around}>", page("b"), page("c"), f"</{around}>", page("d")))
+    assert [(row["action"], row["rule"], row["old"]) for row in outcome.rows] == [
+        ("changed", "xml-unknown-element", f"<{around}>")
+    ]
+    assert f"<{around}>".encode() not in outcome.data("sitemap.xml")
+    assert (outcome.result.read, outcome.result.kept) == (4, 4)
+
+
 def test_a_note_on_a_feed_leaves_it_a_feed(tmp_path: Path) -> None:
     entries = "".join(
         f"<entry><title>t</title><id>{link}</id><link href='{link}'/></entry>" for link in (f"{HOME}a", "b")
