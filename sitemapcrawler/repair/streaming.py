@@ -552,14 +552,14 @@ class FileRepair:
         found: dict[str, set[str]] = {}
         for finding in note.findings if note is not None else ():
             found.setdefault(finding.rule, set()).add(finding.severity)
-        notes = {
-            rule for rule, tally in file.found.rules.items() if tally.sums and Severity.ERROR not in tally.severities
-        }
-        return [
-            rule for rule in issues
-            if _rules()[rule].severity is Severity.ERROR
-            and (Severity.ERROR in found[rule] if rule in found else rule not in notes)
-        ]  # fmt: skip
+
+        def is_error(rule: str) -> bool:
+            if rule in found:
+                return Severity.ERROR in found[rule]
+            tally = file.found.known(rule)
+            return not tally.sums or Severity.ERROR in tally.severities
+
+        return [rule for rule in issues if _rules()[rule].severity is Severity.ERROR and is_error(rule)]
 
     def _is_odd(self, entry: Entry) -> bool:
         """True if an entry may need a change. A duplicate is found when all changes are made."""
