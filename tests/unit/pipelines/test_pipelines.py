@@ -94,7 +94,7 @@ def sitemap(outcome: str, error: str | None = None) -> SitemapEnd:
 def test_pipelines_of_a_crawler_without_a_spider_are_off() -> None:
     """`scrapy shell --spider sitemap` creates them before the spider, which it may have no arguments for."""
     with pytest.raises(NotConfigured):
-        SummaryPipeline.from_crawler(get_crawler(AuditSpider))
+        SummaryPipeline.from_crawler(get_crawler(AuditSpider, {"TWISTED_REACTOR_ENABLED": True}))
 
 
 def test_records_are_counted_whatever_the_batch() -> None:
