@@ -9,6 +9,7 @@ from functools import partial
 
 from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
 from sitemapcrawler.namespaces.schemas.terms import LOCATIONS
+from sitemapcrawler.rules.facts.corrections import MAX_DURATION_S
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
 from sitemapcrawler.rules.facts.objects import (
@@ -97,7 +98,7 @@ def _is_usual(video: Video, page: str) -> bool:
     if visit_key(page) in [visit_key(url) for url in locations] or PLATFORM_PAGE.match(video.content_loc or ""):
         return False
     duration, date = video.duration, video.publication_date
-    if duration is not None and not (INTEGER.fullmatch(duration) and 1 <= int(duration) <= MAX_DURATION):
+    if duration is not None and not (INTEGER.fullmatch(duration) and 1 <= int(duration) <= MAX_DURATION_S):
         return False
     if date is not None and written(date, Standard.W3C).form is not DateForm.LEGAL:
         return False
@@ -356,9 +357,6 @@ MAX_TITLE = 100
 MAX_UPLOADER = 255
 """Characters. Source: `GOOGLE`"""
 
-MAX_DURATION = 28_800
-"""Seconds (8 hours). Source: `GOOGLE`"""
-
 MAX_RATING = 5.0
 """Source: `GOOGLE`"""
 
@@ -403,8 +401,8 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """
     for video, element in videos(entry):
         value = video.duration
-        if value is not None and not (INTEGER.fullmatch(value) and 1 <= int(value) <= MAX_DURATION):
-            wanted = f"whole seconds from 1 to {MAX_DURATION:,}"
+        if value is not None and not (INTEGER.fullmatch(value) and 1 <= int(value) <= MAX_DURATION_S):
+            wanted = f"whole seconds from 1 to {MAX_DURATION_S:,}"
             yield _unfit("duration", value, wanted, line_of(element, "duration"))
 
 
