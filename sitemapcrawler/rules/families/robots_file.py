@@ -227,12 +227,11 @@ def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
 def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
     """Why the value of a Sitemap line is not a URL; None if it is."""
     written = sitemap.raw.partition("#")[0].rstrip()
+    value = written.partition(":")[2].lstrip()
     if not sitemap.url:
-        value = written.partition(":")[2].lstrip()
         return (fault_of(value) if form_of(value) is Form.ABSOLUTE else None) or "not an http or https URL"
     if TAG.search(written):
         return "there is HTML in the line"
-    value = written.partition(":")[2].lstrip()
     if not sitemap.typo and (written[-1:] in QUOTES or value[:1] in QUOTES):
         return "there are quotes or a comma around the URL"
     if form_of(value) is Form.QUOTED:
