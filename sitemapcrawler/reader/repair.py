@@ -95,13 +95,9 @@ def _reference(reference: re.Match[str], doctype: bool) -> str:
 
 def _joined(halves: re.Match[str]) -> str:
     try:
-        return b"".join(map(_utf_16, halves.groups())).decode("utf-16-be")
+        return b"".join(_code(half).to_bytes(2, "big") for half in halves.groups()).decode("utf-16-be")
     except ValueError:
         return halves[0]
-
-
-def _utf_16(number: str) -> bytes:
-    return _code(number).to_bytes(2, "big")
 
 
 def _code(number: str) -> int:
