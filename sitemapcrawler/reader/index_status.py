@@ -12,17 +12,18 @@ from functools import lru_cache
 from sitemapcrawler import urls
 from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.rows import plain_name
 
-RESULT, STATUS = "inspectionresult", "indexstatusresult"
+RESULT, STATUS = "inspection result", "index status result"
 """Objects of the API's answer, the second one in the first."""
 NAMES: Mapping[str, Collection[str]] = {
     "verdict": ("verdict", "summary", "google verdict"),
-    "reason": ("coveragestate", "coverage state", "coverage", "google reason"),
-    "canonical": ("googlecanonical", "google canonical", "google-selected canonical"),
-    "last_crawl": ("lastcrawltime", "last crawl time", "last crawl", "last crawled", "google last crawl"),
+    "reason": ("coverage state", "coverage", "google reason"),
+    "canonical": ("google canonical", "google selected canonical"),
+    "last_crawl": ("last crawl time", "last crawl", "last crawled", "google last crawl"),
 }
-"""Columns by the field that they hold, in lowercase: of the API, with blanks for capitals, of Screaming Frog, of
-Search Console, and of this project's own feeds."""
+"""Plain names of columns by the field that they hold: of the API, of Screaming Frog, of Search Console, and of this
+project's own feeds."""
 WITHIN = tuple(f"{start}{STATUS}{mark}" for mark in (".", " ") for start in (f"{RESULT}{mark}", ""))
 """Starts of columns that a program makes of the nested objects of an answer."""
 COLUMNS: Mapping[str, str] = {
@@ -51,7 +52,7 @@ class StatusReader:
     """Makes an index status of the cells of a row. Most rows of a list have the same columns."""
 
     columns = frozenset((*COLUMNS, RESULT, STATUS))
-    """Columns to read, in lowercase."""
+    """Plain names of columns to read."""
 
     def __init__(self) -> None:
         self._names: Collection[object] = ()
@@ -86,7 +87,7 @@ def _fields_of(start: str, names: Iterable[object]) -> Mapping[str, str]:
     their names."""
     fields: dict[str, str] = {}
     for name in names:
-        if isinstance(name, str) and (field := COLUMNS.get(start + name.lower())) is not None:
+        if isinstance(name, str) and (field := COLUMNS.get(start + plain_name(name))) is not None:
             fields.setdefault(field, name)
     return fields if start or len(fields) > 1 or not USUAL.issuperset(fields.values()) else {}
 

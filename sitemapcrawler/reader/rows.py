@@ -26,14 +26,15 @@ from sitemapcrawler.urls.display import first_line, quoted
 
 T = TypeVar("T")
 COLUMNS = (
-    "loc", "url", "inspectionurl", "inspection url", "address", "page", "top pages", "pages", "page url",
-    "page location", "full page url", "landing page",
-    "landing page + query string", "page path", "page path + query string", "page path and screen class",
-    "page path + query string and screen class", "url path", "path", "uri", "request uri", "link",
-    "target page", "target url",
+    "loc", "url", "inspection url", "address", "page", "top pages", "pages", "page url", "page location",
+    "full page url", "permalink", "landing page", "landing page + query string", "page path",
+    "page path + query string", "page path and screen class", "page path + query string and screen class", "url path",
+    "path", "pathname", "uri", "request uri", "link", "target page", "target url",
 )  # fmt: skip
-"""Names of columns with the URL, in order of preference, in lowercase: this project's own, those of Screaming Frog,
-Search Console, GA4 and others. Tables of backlinks have the page of the site as the target."""
+"""Plain names of columns with the URL, in order of preference: this project's own, those of Screaming Frog, Search
+Console, GA4 and others. Tables of backlinks have the page of the site as the target."""
+SEPARATORS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
+"""What separates the words of a column's name."""
 KEYS = "keys"
 """Field with the dimensions of a row of Search Console's API.
 
@@ -133,7 +134,7 @@ def read_rows(
 ) -> Rows[Row | Unread]:
     """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
 
-    `columns`: names of columns to read besides the URL, in lowercase. `cells` reads the cells of a table.
+    `columns`: plain names of columns to read besides the URL. `cells` reads the cells of a table.
     `guesses`: where no column has a known name, take one by what is in it, and refuse a file without any URL; else its
     lines are rows as they stand.
     Raises ValueError, one line, if the file is no list or no column has URLs, and OSError; what is broken behind its
@@ -285,15 +286,15 @@ class _Header:
     delimiter: str
 
 
+def plain_name(name: str) -> str:
+    """The name of a column in lowercase, without quotes: `http code` for `HTTP Code`, `http_code` and `httpCode`."""
+    return SEPARATORS.sub(" ", name.strip(" \t\r\n\ufeff\"'")).lower()
+
+
 def column_of(names: Iterable[str]) -> int | None:
     """Return the index of the column that has the URLs by its name, or None."""
-    plain = list(map(_plain, names))
+    plain = list(map(plain_name, names))
     return next((plain.index(name) for name in COLUMNS if name in plain), None)
-
-
-def _plain(name: str) -> str:
-    """The name of a column in lowercase, without quotes, with blanks for underscores."""
-    return " ".join(name.lower().replace("_", " ").split()).strip("\ufeff\"'")
 
 
 def _header(first: Sequence[str], below_urls: bool) -> _Header | None:
@@ -301,12 +302,12 @@ def _header(first: Sequence[str], below_urls: bool) -> _Header | None:
     for number, line in enumerate(first, 1):
         if not below_urls and WEB.match(line.lstrip()):
             return None
-        if line.startswith("#") or len(line) > MAX_HEADER or WEB.search(line):
+        if len(line) > MAX_HEADER or WEB.search(line):
             continue
         for delimiter in DELIMITERS:
             names = _cells(line, delimiter)
             if (column := column_of(names)) is not None:
-                return _Header(number, list(map(_plain, names)), column, delimiter)
+                return _Header(number, list(map(plain_name, names)), column, delimiter)
     return None
 
 
@@ -320,7 +321,7 @@ def _guessed(first: Sequence[str]) -> _Header | None:
             if column is None:
                 continue
             if len(names) == len(below) > 1 and not any(WEB.search(name) or START.match(name) for name in names):
-                return _Header(begin - 1, list(map(_plain, names)), column, delimiter)
+                return _Header(begin - 1, list(map(plain_name, names)), column, delimiter)
             break
     for delimiter, found in rows.items():
         columns = [*zip(*(row for _, row in found), strict=False)] if len({len(row) for _, row in found}) == 1 else []
@@ -342,7 +343,7 @@ def _kind(names: Collection[str], first: Sequence[str]) -> str:
         return "Screaming Frog"
     if "last crawled" in names or {"clicks", "impressions"} <= {*names}:
         return "Search Console"
-    if any(name.startswith(("page path", "landing page")) for name in names) or first[0].startswith("#"):
+    if any(name.startswith(("page path", "landing page")) for name in names) or first[0].startswith(("# ", "#-")):
         return "GA4"
     return "CSV"
 
@@ -397,7 +398,7 @@ class _TableLines:
                 line = self._number + 1
                 try:
                     for row in csv.reader(self._fed(), delimiter=self._header.delimiter, strict=True):
-                        if any(row) and not row[0].startswith("#"):
+                        if _has_cells(row):
                             yield line, row
                         line = self._number + 1
                         self._taken.clear()
@@ -442,7 +443,12 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return []
     finally:
         csv.field_size_limit(limit)
-    return row if any(row) and not row[0].startswith("#") else []
+    return row if _has_cells(row) else []
+
+
+def _has_cells(row: Sequence[str]) -> bool:
+    """False for a blank line and a comment. A column of numbers may be named `#`."""
+    return any(row) and not (row[0].startswith("#") and (row[0] != "#" or len(row) == 1))
 
 
 # JSON
@@ -486,7 +492,7 @@ class _Objects:
     def _choose(self, names: tuple[str, ...]) -> None:
         self._names, column = names, column_of(names)
         self._url = names[column] if column is not None else next((name for name in names if name == KEYS), None)
-        self._others = [(plain, name) for name in names if (plain := _plain(name)) in self._columns]
+        self._others = [(plain, name) for name in names if (plain := plain_name(name)) in self._columns]
 
 
 def _check_lines(first: Iterable[str]) -> None:
@@ -610,12 +616,12 @@ def _parquet(path: str, columns: Collection[str]) -> Iterator[Row | Unread]:
         column = column_of(names)
         if column is None:
             raise _no_column(names)
-        others = [name for name in names if _plain(name) in columns]
+        others = [name for name in names if plain_name(name) in columns]
         chosen = ", ".join('"{}"'.format(name.replace('"', '""')) for name in [names[column], *others])
         connection.execute(f"SELECT {NUMBER} + 1, {chosen} FROM {source}", [escape(path)])
     except duckdb.Error as error:
         raise ValueError(f"is damaged Parquet: {first_line(error)}") from None
-    return _fetched(connection, list(map(_plain, others)))
+    return _fetched(connection, list(map(plain_name, others)))
 
 
 def _fetched(result: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Row | Unread]:

@@ -74,6 +74,15 @@ LISTS = {
     "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),
     "names with underscores": (f"status_code,Page_Location\n200,{SITE}/a\n404,{SITE}/b\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
+    "names with capitals": (
+        f"pageUrl,statusCode,isIndexable\n{SITE}/a,200,1\n{SITE}/b,404,1\n{SITE}/c,200,0\n", "CSV",
+        [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{LEFT_OUT}{SITE}/c"]),
+    "numbered rows, statuses with their reasons": (
+        f'"#","URL","Status-Code"\n"1","{SITE}/a","200 OK"\n"2","{SITE}/b","404 Not Found"\n', "CSV",
+        [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
+    "numbered rows without quotes": (f"#;URL\n1;{SITE}/a\n# 2;{SITE}/b\n#\n", "CSV", [f"{SITE}/a"]),
+    "hosts before paths": (f"hostname,pathname,views\n{SITE},/a,3\n", "CSV", ["/a"]),
+    "a content system with two addresses": (f"guid,permalink\n{SITE}/?p=1,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
     "paths": ("/a\n/b\n", "text", ["/a", "/b"]),
     "lines of JSON": (f'{{"url": "{SITE}/a"}}\n\n{{"keys": ["{SITE}/b", "DESKTOP"]}}\n{{"url": 1}}\nbroken\n', "JSON lines",
                       [f"{SITE}/a", f"{SITE}/b", UNREAD, UNREAD]),
