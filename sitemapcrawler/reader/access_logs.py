@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9]{3}\b')
 """A line in the common or combined format, perhaps with the virtual host in front. Its request may be none of HTTP.
@@ -16,6 +16,8 @@ COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9
 Source: https://httpd.apache.org/docs/current/logs.html#accesslog
 """
 VIRTUAL_HOST = "[A-Za-z0-9][A-Za-z0-9.-]*[.][A-Za-z]{2,}(?::[0-9]+)?"
+ADDRESS = "^[0-9]{1,3}([.][0-9]{1,3}){3}(,|$)|^[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(,|$)"
+"""The first of a list of addresses: that of the client, then of the proxies that the request has passed."""
 TIME = "%d/%b/%Y:%H:%M:%S %z"
 """Of the common format: `01/May/2026:10:00:00 +0000`."""
 TIME_LENGTH = 26
@@ -82,6 +84,11 @@ def _number_or_date(text: str) -> str:
     return f"coalesce({made}, {zoned} AT TIME ZONE 'UTC')"
 
 
+def _client(forwarded: str, sender: str) -> str:
+    """SQL for who asked: the addresses in `X-Forwarded-For`, if a proxy has added any, or else who sent the request."""
+    return f"CASE WHEN regexp_matches({forwarded}, '{ADDRESS}') THEN {forwarded} ELSE {sender} END"
+
+
 # Apache and nginx write quotes and backslashes as \" and \\, other bytes as \x22: in a URL these are escapes.
 COMMON = LogFormat(
     "access log",
@@ -92,7 +99,7 @@ COMMON = LogFormat(
            request[1] AS method, status,
            coalesce(try_strptime(left(bracketed, {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC',
                     {_number_or_date("split_part(bracketed, ']', 1)")}) AS asked,
-           quoted[6] AS agent, CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END AS address
+           quoted[6] AS agent, {_client("quoted[8]", "CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END")} AS address
     FROM (
         SELECT *,
                CASE WHEN len(lead) > 3 THEN regexp_full_match(lead[1], '{VIRTUAL_HOST}') ELSE false END AS is_virtual,
@@ -108,7 +115,7 @@ COMMON = LogFormat(
                     ELSE line END, '"') AS quoted
                 FROM lines)))""",
 )
-"""The common and combined formats of Apache and nginx."""
+"""The common and combined formats of Apache and nginx, whose own configuration adds `X-Forwarded-For`."""
 
 
 BALANCER_LINE = re.compile(r'(?:\w+ )?[0-9-]{10}T[0-9:.]+Z \S+ \S+:[0-9]+ \S+(?: -?[0-9.]+){3}(?: [0-9-]+){4} "')
@@ -132,17 +139,19 @@ Source: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load
 
 def _json(name: str, **pointers: str) -> LogFormat:
     """JSON lines. `pointers`: to the members, by column; several, separated by blanks, are alternatives. Method and
-    target may be in one line, that of the request."""
+    target may be in one line, that of the request. Optional: `query` and `forwarded`."""
     paths = list(dict.fromkeys(path for text in pointers.values() for path in text.split()))
     member = {path: f"values[{at}]" for at, path in enumerate(paths, 1)}
     of = {column: f"coalesce({', '.join(member[path] for path in text.split())})" for column, text in pointers.items()}
+    query = f"|| coalesce('?' || nullif({of['query']}, ''), '')" if "query" in of else ""
+    address = _client(of["forwarded"], of["address"]) if "forwarded" in of else of["address"]
     return LogFormat(
         name,
         f"""
         SELECT {of["host"]} AS host, {of["scheme"]} AS scheme,
-               coalesce(nullif(split_part({of["target"]}, ' ', 2), ''), {of["target"]}) AS target,
+               coalesce(nullif(split_part({of["target"]}, ' ', 2), ''), {of["target"]}) {query} AS target,
                split_part({of["method"]}, ' ', 1) AS method, try_cast({of["status"]} AS USMALLINT) AS status,
-               {_number_or_date(of["at"])} AS asked, {of["agent"]} AS agent, {of["address"]} AS address
+               {_number_or_date(of["at"])} AS asked, {of["agent"]} AS agent, {address} AS address
         FROM (SELECT TRY(json_extract_string(line, {paths})) AS values FROM lines)""",
     )
 
@@ -187,6 +196,14 @@ VERCEL = _json(
     status="/proxy/statusCode", at="/proxy/timestamp /timestamp", agent="/proxy/userAgent/0", address="/proxy/clientIp",
 )  # fmt: skip
 """Source: https://vercel.com/docs/drains/reference/logs"""
+_AKAMAI = _json(
+    "Akamai log", host="/reqHost", scheme="/scheme", target="/reqPath", query="/queryStr", method="/reqMethod",
+    status="/statusCode", at="/reqTimeSec", agent="/UA", address="/cliIP",
+)  # fmt: skip
+AKAMAI = replace(
+    _AKAMAI, requests=f"SELECT * REPLACE (coalesce(TRY(url_decode(agent)), agent) AS agent) FROM ({_AKAMAI.requests})"
+)
+"""DataStream 2, which escapes blanks. Source: https://techdocs.akamai.com/datastream2/docs/data-set-parameters"""
 REQUESTS = "/request_uri /request /url /uri /path"
 METHODS = "/request_method /method /request"
 STATUSES = "/status /response_status /status_code /response_code"
@@ -195,6 +212,7 @@ CHOSEN = _json(
     "access log in JSON", host="/host /http_host /server_name /vhost /authority", scheme="/scheme", target=REQUESTS,
     method=METHODS, status=STATUSES, at="/time_iso8601 /time_local /msec /@timestamp /timestamp /time /start_time",
     agent=AGENTS, address="/remote_addr /client_ip /remote_ip /remoteIP /downstream_remote_address",
+    forwarded="/http_x_forwarded_for /x_forwarded_for",
 )  # fmt: skip
 """Members that the administrator has chosen, as in `log_format` of nginx: names of its variables, and usual ones.
 
@@ -244,6 +262,7 @@ def _w3c(
     value = {name: f"nullif({place}, '-')" for name, place in cell.items()}
     host = ", ".join(value[name] for name in ("x-host-header", "cs(Host)", "cs-host") if name in value)
     query = value.get("cs-uri-query", "NULL")
+    address = _client(value.get("X-Forwarded-For", "NULL"), value.get("c-ip", "NULL"))
     return LogFormat(
         name,
         f"""
@@ -251,7 +270,7 @@ def _w3c(
                {url(f"{value['cs-uri-stem']} || coalesce('?' || {query}, '')")} AS target,
                {value["cs-method"]} AS method, try_cast({value["sc-status"]} AS USMALLINT) AS status,
                try_cast({value["date"]} || ' ' || {value["time"]} AS TIMESTAMP) AS asked,
-               {agent(value["cs(User-Agent)"])} AS agent, {value.get("c-ip", "NULL")} AS address
+               {agent(value["cs(User-Agent)"])} AS agent, {address} AS address
         FROM ({cells})""",
     )
 
@@ -263,6 +282,7 @@ JSON_FORMATS: Sequence[tuple[Sequence[str], LogFormat]] = (
     (("/RequestPath", "/DownstreamStatus"), TRAEFIK),
     (("/httpRequest/requestUrl", "/httpRequest/requestMethod"), GOOGLE),
     (("/proxy/path", "/proxy/statusCode"), VERCEL),
+    (("/reqPath", "/statusCode"), AKAMAI),
     ((REQUESTS, METHODS, STATUSES, AGENTS), CHOSEN),  # of lists of pages, not even one of requests has user agents
 )
 """Formats of JSON lines, each with the members by which it is recognised."""

@@ -95,12 +95,13 @@ class Ranges:
         }
 
     def has(self, crawler: str, address: str | None) -> bool | None:
-        """Whether an address is one of the crawler's; None if its ranges are unknown. `crawler`: in lower case."""
+        """Whether an address, the first of several, is one of the crawler's; None if its ranges are unknown. `crawler`:
+        in lower case."""
         known = self._collapsed.get(crawler)
         if known is None:
             return None
         try:
-            parsed = ip_address(_without_port(address or ""))
+            parsed = ip_address(_without_port((address or "").partition(",")[0]))
         except ValueError:
             return False
         parsed = getattr(parsed, "ipv4_mapped", None) or parsed

@@ -124,6 +124,9 @@ FORMATS = {
     "combined": line("/a?b=1&c=2"),
     "ISO 8601": line("/a?b=1&c=2", time="2026-05-01T12:00:00+02:00"),
     "seconds": line("/a?b=1&c=2", time="1777629600.123"),
+    "behind a proxy": line("/a?b=1&c=2", ip=FAKE).replace("\n", f' "{OURS}, {FAKE}"\n'),
+    "behind no proxy": line("/a?b=1&c=2").replace("\n", ' "-"\n'),
+    "proxies in front": line("/a?b=1&c=2", ip=f"{OURS}, {FAKE}"),
     "in another zone": line("/a?b=1&c=2", time="01/May/2026:12:00:00 +0200"),
     "virtual host": "www.example.com:443 " + line("/a?b=1&c=2"),
     "absolute URL": line(f"{HOME}a?b=1&c=2"),
@@ -186,6 +189,20 @@ FORMATS = {
         }
     )
     + "\n",
+    "Akamai": json.dumps(
+        {
+            "UA": "Mozilla%2F5.0%20(compatible%3B%20Googlebot%2F2.1%3B%20+http:%2F%2Fwww.google.com%2Fbot.html)",
+            "cliIP": OURS,
+            "proto": "HTTPS",
+            "queryStr": "b=1&c=2",
+            "reqHost": "www.example.com",
+            "reqMethod": "GET",
+            "reqPath": "/a",
+            "reqTimeSec": "1777629600.123",
+            "statusCode": "200",
+        }
+    )
+    + "\n",
     "Envoy": json.dumps(
         {
             "start_time": "2026-05-01T10:00:00.961Z",
@@ -199,6 +216,12 @@ FORMATS = {
     )
     + "\n",
     "nginx": chosen(time_local="01/May/2026:12:00:00 +0200", request="GET /a?b=1&c=2 HTTP/1.1"),
+    "nginx behind a proxy": chosen(
+        remote_addr=FAKE,
+        http_x_forwarded_for=OURS,
+        time_local="01/May/2026:12:00:00 +0200",
+        request="GET /a?b=1&c=2 HTTP/1.1",
+    ),
     "nginx, by part": chosen(time_iso8601="2026-05-01T10:00:00+00:00", request_method="GET", request_uri="/a?b=1&c=2"),
     "nginx, seconds": chosen(
         msec="1777629600.123", request="GET /a?b=1&c=2 HTTP/2.0", uri="/a", host="www.example.com"
@@ -220,6 +243,8 @@ FORMATS = {
     "IIS": "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem "
     "cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n"
     f"2026-05-01 10:00:00 10.0.0.1 GET /a b=1&c=2 443 - {OURS} {GOOGLEBOT.replace(' ', '+')} - 200 0 0 15\n",
+    "IIS behind a proxy": "#Fields: date time cs-method cs-uri-stem cs-uri-query c-ip cs(User-Agent) sc-status "
+    f"X-Forwarded-For\n2026-05-01 10:00:00 GET /a b=1&c=2 {FAKE} {GOOGLEBOT.replace(' ', '+')} 200 {OURS},+{FAKE}\n",
     "CloudFront, JSON": json.dumps(dict(zip(W3C, cloudfront("/a", "b=1&c=2"), strict=True))) + "\n",
 }
 
