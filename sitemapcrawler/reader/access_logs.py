@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9]{3}\b')
 """A line in the common or combined format, perhaps with the virtual host in front. Its request may be none of HTTP.
@@ -16,8 +17,8 @@ COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9
 Source: https://httpd.apache.org/docs/current/logs.html#accesslog
 """
 VIRTUAL_HOST = "[A-Za-z0-9][A-Za-z0-9.-]*[.][A-Za-z]{2,}(?::[0-9]+)?"
-ADDRESS = "^[0-9]{1,3}([.][0-9]{1,3}){3}(,|$)|^[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(,|$)"
-"""The first of a list of addresses: that of the client, then of the proxies that the request has passed."""
+ADDRESS = "[0-9]{1,3}(?:[.][0-9]{1,3}){3}|[0-9a-fA-F]*(?::[0-9a-fA-F]*){3,}[0-9.]*"
+"""An address of either family, and no time."""
 TIME = "%d/%b/%Y:%H:%M:%S %z"
 """Of the common format: `01/May/2026:10:00:00 +0000`."""
 TIME_LENGTH = 26
@@ -52,7 +53,9 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
     if any(map(BALANCER_LINE.match, first)):
         return BALANCER
     values = [_object(line) for line in first if line.startswith("{")]
-    return next((made for value in values for paths, made in JSON_FORMATS if _has(value, paths)), None)
+    wrapped = (made for value in values for path, made in WRAPPERS.items() if COMMON_LINE.match(_text(value, path)))
+    known = (made for value in values for paths, made in JSON_FORMATS if _has(value, paths))
+    return next(chain(wrapped, known), None)
 
 
 def _object(line: str) -> object:
@@ -75,6 +78,12 @@ def _at(value: object, path: str) -> bool:
     return True
 
 
+def _text(value: object, path: str) -> str:
+    """The text of a member of an object; empty if it has none."""
+    text = value.get(path.removeprefix("/")) if isinstance(value, Mapping) else None
+    return text if isinstance(text, str) else ""
+
+
 def _number_or_date(text: str) -> str:
     """SQL for a time: ISO 8601, `TIME`, or a number of seconds, milliseconds, microseconds or nanoseconds."""
     number = f"try_cast({text} AS DOUBLE)"
@@ -86,36 +95,51 @@ def _number_or_date(text: str) -> str:
 
 def _client(forwarded: str, sender: str) -> str:
     """SQL for who asked: the addresses in `X-Forwarded-For`, if a proxy has added any, or else who sent the request."""
-    return f"CASE WHEN regexp_matches({forwarded}, '{ADDRESS}') THEN {forwarded} ELSE {sender} END"
+    has_any = f"{forwarded} <> '-' AND regexp_matches({forwarded}, '^({ADDRESS})(,|$)')"
+    return f"CASE WHEN {has_any} THEN {forwarded} ELSE {sender} END"
 
 
-# Apache and nginx write quotes and backslashes as \" and \\, other bytes as \x22: in a URL these are escapes.
-COMMON = LogFormat(
-    "access log",
-    rf"""
-    SELECT CASE WHEN is_virtual THEN split_part(lead[1], ':', 1) END AS host, NULL AS scheme,
-           CASE WHEN len(request) IN (2, 3) AND is_method AND contains(quoted[1], '[')
-                     AND status IS NOT NULL THEN request[2] END AS target,
-           request[1] AS method, status,
-           coalesce(try_strptime(left(bracketed, {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC',
-                    {_number_or_date("split_part(bracketed, ']', 1)")}) AS asked,
-           quoted[6] AS agent, {_client("quoted[8]", "CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END")} AS address
-    FROM (
-        SELECT *,
-               CASE WHEN len(lead) > 3 THEN regexp_full_match(lead[1], '{VIRTUAL_HOST}') ELSE false END AS is_virtual,
-               CASE WHEN request[1] = 'GET' THEN true ELSE regexp_full_match(request[1], '[A-Z]+') END AS is_method
+def _common(lines: str) -> LogFormat:
+    """The common and combined formats of Apache and nginx, whose own configuration adds `X-Forwarded-For`. `lines`: SQL
+    for a table with the column `line`. What carries the lines may write a time and names before them."""
+    first = f"regexp_extract(before, '(?:^| )({ADDRESS})(?:[ ,]|$)', 1)"
+    sender = f"""CASE WHEN len(lead) = 3 THEN lead[1] WHEN is_virtual THEN lead[2]
+                      ELSE coalesce(nullif({first}, ''), lead[1]) END"""
+    # Apache and nginx write quotes and backslashes as \" and \\, other bytes as \x22: in a URL these are escapes.
+    return LogFormat(
+        "access log",
+        rf"""
+        SELECT CASE WHEN is_virtual THEN split_part(lead[1], ':', 1) END AS host, NULL AS scheme,
+               CASE WHEN len(request) IN (2, 3) AND is_method AND contains(quoted[1], '[')
+                         AND status IS NOT NULL THEN request[2] END AS target,
+               request[1] AS method, status,
+               coalesce(try_strptime(left(bracketed, {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC',
+                        {_number_or_date("split_part(bracketed, ']', 1)")}) AS asked,
+               quoted[6] AS agent, {_client("quoted[8]", sender)} AS address
         FROM (
-            SELECT quoted, string_split(quoted[2], ' ') AS request, split_part(quoted[1], '[', -1) AS bracketed,
-                   try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
-                   string_split(rtrim(split_part(quoted[1], '[', 1)), ' ') AS lead
+            SELECT *, string_split(before, ' ') AS lead,
+                   CASE WHEN len(lead) = 3 THEN false ELSE regexp_full_match(lead[1], '{VIRTUAL_HOST}') END
+                       AS is_virtual,
+                   CASE WHEN request[1] = 'GET' THEN true ELSE regexp_full_match(request[1], '[A-Z]+') END AS is_method
             FROM (
-                SELECT string_split(
-                    CASE WHEN contains(line, '\') THEN regexp_replace(
-                        replace(replace(line, '\\', '%5C'), '\"', '%22'), '\\x([0-9A-Fa-f]{{2}})', '%\1', 'g')
-                    ELSE line END, '"') AS quoted
-                FROM lines)))""",
-)
-"""The common and combined formats of Apache and nginx, whose own configuration adds `X-Forwarded-For`."""
+                SELECT quoted, string_split(quoted[2], ' ') AS request, split_part(quoted[1], '[', -1) AS bracketed,
+                       try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
+                       rtrim(split_part(quoted[1], '[', 1)) AS before
+                FROM (
+                    SELECT string_split(
+                        CASE WHEN contains(line, '\') THEN regexp_replace(
+                            replace(replace(line, '\\', '%5C'), '\"', '%22'), '\\x([0-9A-Fa-f]{{2}})', '%\1', 'g')
+                        ELSE line END, '"') AS quoted
+                    FROM {lines})))""",
+    )
+
+
+COMMON = _common("lines")
+WRAPPERS = {
+    path: _common(f"(SELECT TRY(json_extract_string(line, '{path}')) AS line FROM lines)")
+    for path in ("/log", "/message")
+}
+"""Formats of the same lines as members of JSON, as Docker and Filebeat write them, by their place."""
 
 
 BALANCER_LINE = re.compile(r'(?:\w+ )?[0-9-]{10}T[0-9:.]+Z \S+ \S+:[0-9]+ \S+(?: -?[0-9.]+){3}(?: [0-9-]+){4} "')
