@@ -11,7 +11,8 @@ from sitemapcrawler.words import read_words
 
 PARTS = re.compile(r"[|·•»›–—｜!！.。…]|::|\s-")
 """Separators of the parts of a title: `Page not found | Shop`."""
-_TABLE = read_words("sitemapcrawler.replies", "phrases")["phrases"]
+_TABLES = read_words("sitemapcrawler.replies", "phrases")
+_TABLE = _TABLES["phrases"]
 ERROR_WORDS = frozenset(_TABLE["error_words"].split())
 FILLERS = ERROR_WORDS.union(_TABLE["fillers"].split())
 """Words around a phrase that add nothing to it."""
@@ -19,8 +20,16 @@ REGRETS = frozenset(_TABLE["regrets"].split())
 _WORD = re.compile(r"\w+")
 
 
+def _spaced(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+_WANTED = re.compile(rf"\b(?:{'|'.join(map(_spaced, _TABLE['wanted'].split(';')))})\b")
+"""What a visitor looks for, between a phrase's noun and verb."""
+
+
 def _trimmed(text: str) -> tuple[str, ...]:
-    found = [word for word in _WORD.findall(text.casefold()) if word not in REGRETS]
+    found = [word for word in _WANTED.sub("", _spaced(text)).split() if word not in REGRETS]
     while found and found[0] in FILLERS:
         del found[0]
     while found and found[-1] in FILLERS:
@@ -28,7 +37,15 @@ def _trimmed(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-PHRASES = frozenset(_trimmed(phrase) for phrase in _TABLE["not_found"].split(";"))
+GONE = frozenset(
+    _trimmed(f"{thing} {end}")
+    for language, things in _TABLES["things"].items()
+    for thing in things.split(";")
+    for end in _TABLES["ends"][language].split(";")
+)
+"""Phrases by which an advertisement, a job or a video says that it has ended."""
+SENTENCE = 3  # words of a noun with a verb
+PHRASES = GONE.union(_trimmed(phrase) for phrase in _TABLE["not_found"].split(";"))
 """Phrases that mean "not found" if they stand alone between separators. "Sold out" is not one: such a page exists."""
 
 
@@ -42,6 +59,12 @@ def _says_not_found(part: str) -> bool:
     if "404" in found and found <= FILLERS and found & ERROR_WORDS:
         return True
     return _trimmed(part) in PHRASES
+
+
+def says_gone(text: str | None) -> bool:
+    """Return whether a whole part of a title or heading says in a sentence that an advertisement, a job or a video has
+    ended. `Film expired` may be a name."""
+    return any(len(found) >= SENTENCE and found in GONE for found in map(_trimmed, PARTS.split(text or "")))
 
 
 EMPTY_LISTS = frozenset(_trimmed(phrase) for phrase in _TABLE["empty_lists"].split(";"))

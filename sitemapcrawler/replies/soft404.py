@@ -23,7 +23,8 @@ False positives, and how they are avoided:
   all of the content but for a few words. A frame of an application is not searched: it may hold the text of an error
   from the start.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
-  have noindex, or resemble the witness.
+  have noindex, or resemble the witness. Title and heading that both say that a job or a video has ended suffice: its
+  page often lists similar ones.
 - Redirects: a redirect to where nonsense leads, usually the home page, is a soft 404. It is not if the home page
   itself redirects there, or if the target is another spelling of the URL (`/index.html`, http, www).
 """
@@ -38,7 +39,7 @@ from urllib.parse import urljoin
 from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
 from sitemapcrawler.replies.page.shown_text import Shown, words
-from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found, says_trace
+from sitemapcrawler.replies.phrases import says_empty, says_failure, says_gone, says_not_found, says_trace
 
 ALIKE = 0.9
 """Share of common word triples (Jaccard) from which two pages count as equal."""
@@ -145,6 +146,8 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
         return f"{said!r}, on a page much like that of a path that does not exist"
     if page.noindex:
         return f"{said!r}, on a noindex page"
+    if says_gone(page.title) and says_gone(page.h1):
+        return f"{said!r}, in title and heading"
     is_thin = page.shown is not None and page.shown.sampled and own.words < THIN
     return f"{said!r}, and nothing else: {own.words} words" if is_thin else None
 

@@ -218,6 +218,15 @@ def test_expired_listing_with_nothing_else_is_none(gone: str) -> None:
     assert is_soft_404(page("Homes", f"<h1>{gone}</h1>{STORY}"), ASKED) is None
 
 
+def test_title_and_heading_that_say_so_make_up_for_a_list_of_others() -> None:
+    gone = "This job is no longer available"
+    assert is_soft_404(page(f"{gone} | Jobs", f"<h1>{gone}</h1>{STORY}"), ASKED) == (
+        "'This job is no longer available | Jobs', in title and heading"
+    )
+    assert is_soft_404(page(f"{gone} | Jobs", f"<h1>Baker in Berlin</h1>{STORY}"), ASKED) is None
+    assert is_soft_404(page("Film expired | Festival", f"<h1>Film expired</h1>{STORY}"), ASKED) is None
+
+
 def test_empty_frame_that_says_so_is_none() -> None:
     seen = witness(told("Page not found", "Nothing", frame=False), HOME_PAGE)
     assert is_soft_404(page("Page not found", "Nothing", frame=False), ASKED, seen)

@@ -92,6 +92,9 @@ def test_markup_begins_behind_the_head() -> None:
         "Malheureusement, cette annonce n'est plus disponible", "К сожалению, страница не найдена", "很抱歉，页面不存在",
         "Leider ist dieses Objekt nicht mehr verfügbar.", "Lo sentimos, este anuncio ya no está disponible.",
         "Siamo spiacenti, questo annuncio non è più disponibile.", "Helaas is deze advertentie niet meer beschikbaar.",
+        "The job you are looking for is no longer available | Jobs", "Stellenangebot abgelaufen", "Cette annonce a expiré",
+        "Esta vacante ha caducado", "Annuncio scaduto", "Deze vacature is gesloten", "Вакансия закрыта", "Video unavailable",
+        "L'offre d'emploi que vous recherchez n'est plus disponible", "この求人は掲載を終了しました",
     ],
 )  # fmt: skip
 def test_title_says_that_nothing_was_found(text: str) -> None:
@@ -104,6 +107,7 @@ def test_title_says_that_nothing_was_found(text: str) -> None:
         None, "", "404", "Peugeot 404", "HTTP 404 - Wikipedia", "How to fix error 404", "Page not found: what it means for you and why",
         "Custom page not found pages", "10 best 404 pages", "Page not found? Here is why", "Lost and found", "Found", "Error", "Errors and how to find them",
         "Not Found Magazine", "The page", "Product no longer available", "Sold out", "Area code 404",
+        "Video unavailable in your country", "Why a job is no longer available", "Video", "Closed position sensors", "Stelle",
     ],
 )  # fmt: skip
 def test_title_that_only_mentions_it(text: str | None) -> None:
