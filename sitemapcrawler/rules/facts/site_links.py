@@ -44,7 +44,14 @@ TO_PAGES = f"""
 """SQL for links with the key of the target page, without links that lead to no page."""
 
 
-CRAWLED = f"SELECT origin, whole FROM temp.site_origins WHERE entries >= {MIN_ENTRIES} OR share >= {MIN_SHARE}"
+def host_of(url: str) -> str:
+    """SQL for the origin of a web address without `www.`: both hosts serve the same pages, or redirect to them."""
+    return f"replace({origin_of(url)}, '://www.', '://')"
+
+
+CRAWLED = f"""
+    SELECT {host_of("origin")} AS host, bool_and(whole) AS whole FROM temp.site_origins
+    GROUP BY ALL HAVING sum(entries) >= {MIN_ENTRIES} OR max(share) >= {MIN_SHARE}"""
 OF_TOLD = """
     AND place IN (
         SELECT place FROM temp.site_told
@@ -54,7 +61,7 @@ FIRST_LOST = f"""
     FROM ({TO_PAGES.format(only=OF_TOLD)}) t
     LEFT JOIN temp.site_again a ON a.place = t.place
     WHERE NOT EXISTS (FROM temp.site_pages p WHERE p.key = t.key)
-      AND {origin_of("t.key")} IN (SELECT origin FROM ({CRAWLED}) WHERE whole)
+      AND {host_of("t.key")} IN (SELECT host FROM ({CRAWLED}) WHERE whole)
     GROUP BY ALL"""
 """SQL for one URL that is not listed, for each page of `site_told`."""
 
@@ -94,13 +101,13 @@ LINKS = Table(
     SELECT coalesce(a.page, t.place) AS source,
            coalesce(p.page, -1 - ({text_key("t.key")} >> 2)::BIGINT) AS target,
            CASE WHEN NOT coalesce(t.of_media, false) THEN c.key END AS code,
-           p.page IS NULL AND o.origin IS NOT NULL AS lost,
+           p.page IS NULL AND o.host IS NOT NULL AS lost,
            lost AND o.whole AS surely
     FROM ({TO_PAGES.format(only="")}) t
     LEFT JOIN temp.site_pages p ON p.key = t.key
     LEFT JOIN temp.site_codes c ON c.url = t.hreflang
     LEFT JOIN temp.site_again a ON a.place = t.place
-    LEFT JOIN ({CRAWLED}) o ON p.page IS NULL AND o.origin = {origin_of("t.key")}""",
+    LEFT JOIN ({CRAWLED}) o ON p.page IS NULL AND o.host = {host_of("t.key")}""",
     of=(PAGES, AGAIN, ORIGINS, TARGETS, CODES),
 )
 """All links between pages. A target that is not listed is a negative number, one per page.

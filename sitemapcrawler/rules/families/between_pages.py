@@ -257,7 +257,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     also={FROG: "Unlinked Hreflang URLs"},
 )
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A language version is not in any sitemap. Its host was crawled.
+    """A language version is not in any sitemap. Its host was crawled, with or without `www.`.
 
     URLs that differ only in how host, port or escapes are written are the same; a trailing slash is a difference.
 

@@ -233,6 +233,12 @@ def test_some_pages_of_a_host_do_not_make_it_crawled(number: int, seen: bool) ->
     assert ((LOST, "/de/") in versions(linking, *strays(number)).rules()) is seen
 
 
+def test_host_without_www_is_the_same() -> None:
+    linking = page("/de/", links={"de": "/de/", "en": "https://shop.example/en/"})
+    listed = (page(f"https://www.shop.example/{path}") for path in ("en/", *range(20)))
+    assert (LOST, "/de/", "'https://shop.example/en/' has no entry in any sitemap") in versions(linking, *listed).told()
+
+
 @pytest.mark.parametrize(
     ("narrowed_by", "skipped"), [({}, False), ({"include": 0}, False), ({"since": 3}, True), ({"stopped": 1}, True)]
 )
