@@ -56,7 +56,8 @@ class ReplyRecord:
     """ok, redirected, http-error, timeout, dns, tls, refused, reset, truncated, too-large, redirect-loop,
     address-refused or unchecked."""
     reason: str | None = None
-    """Why a URL is unchecked: blocked (robots.txt forbids it for this crawl), sampled-out, off-site or stopped."""
+    """Why a URL is unchecked: blocked (robots.txt forbids it for this crawl), sampled-out, off-site, unreadable (its
+    bytes do not fit the file's encoding) or stopped."""
     status: int | None = None
     """HTTP status of the first answer, that of the URL itself; null where none came."""
     final_status: int | None = None

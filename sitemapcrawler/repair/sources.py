@@ -146,7 +146,7 @@ class Member:
         format = format_named(self.repair.record.format)
         if not format.is_sitemap:
             return IS_PAGE if format.name == "html" else "xml-root-unknown"
-        return "" if self.is_written else self.emptied_by
+        return "" if self.is_written or self.repair.is_incomplete else self.emptied_by
 
     @property
     def emptied_by(self) -> str:
@@ -172,7 +172,7 @@ class Row:
     def parts(self) -> int:
         """Number of files with what the file has."""
         spooled = self.member.spooled if self.member is not None else None
-        return len(spooled.parts) if spooled is not None else 1
+        return len(spooled.parts) or 1 if spooled is not None else 1
 
 
 class LocalFiles:

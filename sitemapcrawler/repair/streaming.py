@@ -48,6 +48,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import Cluster, page_key
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Of, Per, Rule, Severity
+from sitemapcrawler.urls.display import counted
 
 GIB = 1024 * 1024 * 1024
 LIMITS = Limits(max_bytes=4 * GIB)
@@ -64,7 +65,7 @@ AROUND = (
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
-MALFORMED = "doc-xml-malformed"
+MALFORMED, UNDECODABLE = "doc-xml-malformed", "doc-encoding-not-utf8"
 RECOVERED, DUPLICATE, CROSS = "doc-recovered-entry", "loc-duplicate", "cross-duplicate-url"
 LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
 MIXED = "xml-mixed-index-urlset"
@@ -281,6 +282,10 @@ class FileRepair:
         self.record = SitemapRecord(url)
         self.read = self.dropped = 0
         """Entries read and dropped."""
+        self._undecodable = 0
+        """Those dropped since bytes of their URLs do not fit the encoding."""
+        self.is_incomplete = False
+        """True if the file has entries that could not be read."""
         self.children: list[ChildRecord] = []
         """Children, if the file is an index."""
         self.comments: dict[int, str] = {}
@@ -473,9 +478,14 @@ class FileRepair:
                 self._change(fault.rule, "", fault.value or fault.message, "", fault.line)
             elif fault.url is not None and is_index:
                 self.faulty.setdefault(fault.url, []).append(fault)
-        for rule in CUT:
-            if fault := self._document.faults.first(rule):
-                self._note(Change(Action.UNREAD, rule, "", fault.message, "", self.url, fault.line))
+        unread = [(rule, fault.message, fault.line) for rule in CUT if (fault := self._document.faults.first(rule))]
+        if self._undecodable:
+            number = counted(self._undecodable, "URL has", "URLs have")
+            self.record.error = f"{number} bytes that are not UTF-8; save the file as UTF-8"
+            unread.append((UNDECODABLE, self.record.error, None))
+        for rule, why, line in unread:
+            self._note(Change(Action.UNREAD, rule, "", why, "", self.url, line))
+        self.is_incomplete = bool(unread)
 
     def _change(self, rule: str, url: str, old: str, new: str, line: int | None = None) -> None:
         self._note(Change(Action.CHANGED, rule, url, old, new, self.url, line))
@@ -599,6 +609,7 @@ class FileRepair:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
         if entry.recovered and UNREADABLE in entry.loc:
             entry.origin.text = entry.text
+            self._undecodable += self._document.faults.undecodable
             self._drop_entry(entry, entry.recovered)
             found[place] = None
             return False

@@ -68,8 +68,9 @@ def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
     reply = record.reply or ReplyRecord()
     # A host without an answer to robots.txt denies everything, but that is no rule of the site.
     without_robots = reply.kind in UNREACHED and not reply.attempts
-    # No verdict on this site: a page of another one, and what a stop or a host that fails left out. Shares omit both.
-    is_left_out = reply.reason in (Reason.OFF_SITE, Reason.STOPPED) and not reply.redirects
+    # No verdict on this site: a page of another one, an unknown URL, and what a stop or a host that fails left out.
+    # Shares omit them.
+    is_left_out = reply.reason in (Reason.OFF_SITE, Reason.UNREADABLE, Reason.STOPPED) and not reply.redirects
     blocked = crawler in (record.blocked_for or ()) and not without_robots and not is_left_out
     value = Indexability.BLOCKED if blocked else indexability(reply, crawler)
     record.indexability = value.value

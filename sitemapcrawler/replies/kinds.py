@@ -39,6 +39,8 @@ class Reason(StrEnum):
     """robots.txt disallows it."""
     SAMPLED_OUT = "sampled-out"
     OFF_SITE = "off-site"
+    UNREADABLE = "unreadable"
+    """Bytes of the URL do not fit the encoding of the file."""
     STOPPED = "stopped"
     """The crawl ended before its turn, or its host was skipped."""
 

@@ -56,6 +56,7 @@ UNCHECKED = {
     "blocked": "robots.txt forbids it",
     "sampled-out": "not in the sample",
     "off-site": "on another host",
+    "unreadable": "bytes of the URL are not in the file's encoding",
     "stopped": "the crawl ended, or gave up on the host, before",
 }
 """Why URLs were not requested, by reason in the summary."""
@@ -696,6 +697,7 @@ UNREAD_PAGES = {
     "left-out": "left out by a filter or limit",
     "blocked": "blocked by robots.txt",
     "off-site": "on another host",
+    "unreadable": "damaged URL in the sitemap",
     "no-html": "no HTML",
     "redirected": "redirected",
     "stopped": "skipped, since the crawl ended early",

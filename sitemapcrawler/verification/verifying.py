@@ -15,6 +15,7 @@ from sitemapcrawler.download.answers import reason
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
@@ -57,8 +58,9 @@ class Admission:
 
         Without a sample, robots.txt is left to the request itself.
         """
-        refused: dict[int, Reason] = {}
-        for origin, alike in by_origin(records):
+        unreadable = (record for record in records if record.recovered and UNREADABLE in record.loc)
+        refused = {id(record): Reason.UNREADABLE for record in unreadable}
+        for origin, alike in by_origin([record for record in records if id(record) not in refused]):
             if isinstance(file, FileFacts) and self.is_offsite(f"{origin}/", file):
                 refused.update((id(record), Reason.OFF_SITE) for record in alike)
             elif self._scope.sample is not None:

@@ -386,6 +386,7 @@ MAX_HOPS = 4
 WHY_NOT = {
     Reason.BLOCKED: "robots.txt forbids it for this crawl",
     Reason.OFF_SITE: "it is on another host",
+    Reason.UNREADABLE: "its bytes are not in the file's encoding",
     Reason.STOPPED: "the crawl ended, or its host failed too often",
     Reason.SAMPLED_OUT: "it is not in the sample",
 }

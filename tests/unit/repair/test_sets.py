@@ -84,6 +84,22 @@ def test_a_file_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     assert counts(outcome) == (4, 2, 0, 2, 0)
 
 
+def test_a_file_whose_urls_cannot_be_decoded_stays_on_the_server(tmp_path: Path) -> None:
+    outcome = repair(
+        tmp_path, index(f"{HOME}a.xml"), urlset(page("caf")).replace(b"caf", b"caf\xe9"), names=["sitemap.xml", "a.xml"]
+    )
+    assert (outcome.names, listed(outcome)) == (["sitemap.xml"], ["a.xml"])
+    assert [(row["action"], row["rule"]) for row in outcome.rows if row["action"] in ("dropped", "unread")] == [
+        ("dropped", "doc-encoding-not-utf8"),
+        ("unread", "doc-encoding-not-utf8"),
+    ]
+    stays = (
+        f"stay\non the server as they are:\n  {HOME}a.xml: 1 URL has bytes that are not UTF-8; save the file as UTF-8\n"
+    )
+    assert stays in outcome.readme
+    assert "Remove them" not in outcome.readme
+
+
 def test_an_index_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     other = "<url><loc>https://other.example/</loc></url>"
     outcome = repair(tmp_path, index(f"{HOME}a.xml"), urlset(other), names=["sitemap.xml", "a.xml"])

@@ -88,7 +88,7 @@ def test_a_host_whose_robots_txt_gets_no_answer_is_unreachable_and_not_blocked(k
     assert (record.indexability, record.indexable) == ("unreachable", False)
 
 
-@pytest.mark.parametrize("why", ["off-site", "stopped"])
+@pytest.mark.parametrize("why", ["off-site", "unreadable", "stopped"])
 def test_a_page_of_another_site_and_one_that_was_left_out_are_not_judged(why: str) -> None:
     record = UrlRecord(LOC, reply=reply("unchecked", None, reason=why), blocked_for=["Googlebot", "Bingbot"])
     set_indexability(record)

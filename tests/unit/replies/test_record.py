@@ -28,4 +28,4 @@ def test_kinds_and_reasons_are_those_of_the_feed() -> None:
     assert " ".join(ReplyKind) == (
         "ok redirected http-error timeout dns tls refused reset truncated too-large redirect-loop address-refused unchecked"
     )
-    assert [str(reason) for reason in Reason] == ["blocked", "sampled-out", "off-site", "stopped"]
+    assert [str(reason) for reason in Reason] == ["blocked", "sampled-out", "off-site", "unreadable", "stopped"]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.verification.asking import Verification
-from sitemapcrawler.verification.verifying import Verifier
+from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 from tests.unit.rules.replying import made
 
 URLS = ["https://a.com/1", "https://a.com/2", "https://a.com/1", "https://b.com/1"]
@@ -93,3 +96,13 @@ def test_urls_that_a_stop_came_before_are_not_checked() -> None:
         assert dict(verifying.replies) == {}
 
     asyncio.run(verify())
+
+
+@pytest.mark.parametrize(("recovered", "refused"), [(True, ["unreadable"]), (False, [])])
+def test_url_whose_bytes_could_not_be_read_is_not_requested(recovered: bool, refused: list[str]) -> None:
+    records = [
+        UrlRecord("https://a.com/1", recovered=True),
+        UrlRecord("https://a.com/stra\ufffde", recovered=recovered),
+    ]
+    admission = Admission(VerificationScope(), cast(Policies, None), None)
+    assert asyncio.run(admission.refuse(records, None)) == {id(records[1]): reason for reason in refused}
