@@ -253,8 +253,14 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("form", ["plain", "gzip", "crlf"])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        *((name, "plain") for name in FORMATS),
+        *(("combined", form) for form in ("gzip", "crlf")),
+        *((name, "crlf") for name in ("Cloudflare", "CloudFront", "IIS")),
+    ],
+)
 def test_formats(tmp_path: Path, store: Store, name: str, form: str) -> None:
     text = FORMATS[name].replace("\n", "\r\n") if form == "crlf" else FORMATS[name]
     data = gzip.compress(text.encode()) if form == "gzip" else text.encode()
