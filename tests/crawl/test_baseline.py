@@ -207,25 +207,15 @@ def counted(done: Crawl, kind: str, shortened: Callable[[Mapping[str, Any]], Map
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("feed", ["urls.jsonl.gz", "urls.parquet", "urls.csv"])
-def test_feed_as_a_baseline(week: Days, first: Crawl, feed: str) -> None:
-    done = week.crawl(f"beside {feed}", before=f"monday/{feed}", keep=False)
+def test_feed_as_a_baseline(week: Days, first: Crawl) -> None:
+    """One of rows; `unit/jobs/store/test_baseline.py` reads all kinds."""
+    done = week.crawl("beside", before="monday/urls.csv", keep=False)
     assert done.code == 0
     assert changes(done) == {}
     assert len(done.of_type("url")) == len(first.of_type("url"))
     assert "unchanged" not in {outcome for outcome, _ in outcomes(done).values()}
     assert "unchanged" not in done.log, "it does not say what the files were"
     assert done.summary["rules"] == first.summary["rules"]
-
-
-def test_third_day_takes_over_what_the_second_took(week: Days, first: Crawl, still: Crawl) -> None:
-    done = week.crawl("third", before=f"still/{JOBDIR}", only="changes")
-    assert done.code == 0
-    assert done.of_type("url") == []
-    assert outcomes(done) == outcomes(still)
-    same = ("rules", "severities", "agents", "skipped")
-    assert {name: done.summary.get(name) for name in same} == {name: first.summary.get(name) for name in same}
-    assert done.summary["urls"] == 0
 
 
 # ---- much has changed
@@ -374,17 +364,6 @@ def test_killed_crawl_goes_on(week: Days, changed: Crawl, killed: Path) -> None:
     assert len(week.paths("resumed")) < len(week.asked["changed"])
     for kind in ("url", "finding", "sitemap", "robots", "summary"):
         assert counted(done, kind, timeless) == counted(changed, kind, timeless), kind
-
-
-def test_finished_job_writes_its_feeds_again(week: Days, changed: Crawl) -> None:
-    week.site.routes = {}
-    again = week.crawl("changed", "again.jsonl", before=f"monday/{JOBDIR}/{DATABASE}")
-    assert again.code == 0
-    assert week.paths("changed") == []
-    found = read_feed(week.folder / "changed" / "again.jsonl")
-    assert Counter(json.dumps(record, sort_keys=True) for record in found) == Counter(
-        json.dumps(record, sort_keys=True) for record in changed.records
-    )
 
 
 # ---- baselines that are refused

@@ -88,14 +88,12 @@ def test_finished_job_has_the_same_changes_again(week: Days, first: Crawl) -> No
 # ---- names
 
 
-@pytest.mark.parametrize("name", ["monday[1].jsonl", "m*.jsonl.gz"])
-def test_feed_with_a_name_like_a_pattern(week: Days, first: Crawl, name: str) -> None:
-    folder = week.folder / f"named {name.replace('*', 'x')}"
+def test_feed_with_a_name_like_a_pattern(week: Days, first: Crawl) -> None:
+    folder, name = week.folder / "named", "m*y[1].jsonl.gz"
     folder.mkdir()
-    data = (week.folder / "monday" / FEED).read_bytes()
-    (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    for decoy in ("monday1.jsonl", "monday.jsonl.gz"):
-        (folder / decoy).write_text("{}\n")
+    (folder / name).write_bytes(gzip.compress((week.folder / "monday" / FEED).read_bytes()))
+    for decoy in ("monday1.jsonl.gz", "m*y1.jsonl.gz", "monday[1].jsonl.gz"):
+        (folder / decoy).write_bytes(gzip.compress(b"{}\n"))
     done = week.crawl(folder.name, before=f"{folder.name}/{name}", keep=False)
     assert done.code == 0, done.log
     assert {record["change"] for record in done.of_type("url")} == {"unchanged"}
