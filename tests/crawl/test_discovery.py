@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -252,11 +253,18 @@ def test_every_path_is_asked_for_once(unnamed: Sites) -> None:
         assert counts and set(counts.values()) == {1}, name
 
 
-def test_sites_without_sitemaps_end_with_4(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    other.otherwise = HTML
-    with reserved_port() as port:
-        domains = f"{site.url()},{other.url()},http://127.0.0.1:{port}"
-        done = crawl(tmp_path, domain=domains, settings=NO_RETRIES)
+def test_sites_without_a_sitemap_that_may_be_requested_end_with_4(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        *sites, forbidden = [stack.enter_context(SiteServer()) for _ in range(7)]
+        html, by_robots, by_home, to, fro = sites[1:]
+        html.otherwise = HTML
+        by_robots.routes = {"/robots.txt": moved(forbidden.url("/robots.txt"))}
+        by_home.routes = {"/": moved(forbidden.url("/"))}
+        to.routes, fro.routes = {"/": moved(fro.url("/"))}, {"/": moved(to.url("/"))}
+        domains = [*(site.url() for site in sites), f"http://127.0.0.1:{stack.enter_context(reserved_port())}"]
+        done = crawl(tmp_path, domain=",".join(domains), settings=NO_RETRIES)
+    assert forbidden.connections == 0
+    assert len(to.paths) + len(fro.paths) < 100
     assert done.code == 4
     assert done.types == ["summary"]
     assert "0 files, 0 URLs" in done.log
@@ -280,18 +288,6 @@ def test_probe_always_tries_the_common_paths_as_well(site: SiteServer, tmp_path:
     }
     assert sorted(done.locs()) == [*pages("common", 1), *pages("named", 1)]
     assert done.code == 0
-
-
-def test_sitemap_argument_skips_discovery(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {
-        "/robots.txt": robots(site.url("/other.xml")),
-        "/this.xml": urlset(*pages("this", 2)),
-        "/sitemap.xml": ONE,
-    }
-    done = crawl(tmp_path, sitemap=site.url("/this.xml"))
-    assert site.paths == ["/this.xml"]
-    assert done.sitemaps[site.url("/this.xml")]["found_by"] == "argument"
-    assert done.locs() == pages("this", 2)
 
 
 # ---- another authority
@@ -354,23 +350,6 @@ def test_common_paths_are_those_of_the_authority_robots_leads_to(
     assert set(site.paths) & set(COMMON) == set()
 
 
-def test_redirect_to_an_authority_that_may_not_be_asked(tmp_path: Path) -> None:
-    with SiteServer() as by_robots, SiteServer() as by_home, SiteServer() as other:
-        by_robots.routes = {"/robots.txt": moved(other.url("/robots.txt"))}
-        by_home.routes = {"/": moved(other.url("/"))}
-        done = crawl(tmp_path, domain=f"{by_robots.url()},{by_home.url()}")
-    assert other.connections == 0
-    assert done.code == 4
-
-
-def test_two_sites_that_redirect_to_each_other_end(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/": moved(other.url("/"))}
-    other.routes = {"/": moved(site.url("/"))}
-    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}")
-    assert done.code == 4
-    assert len(site.paths) + len(other.paths) < 100
-
-
 # ---- https first
 
 
@@ -395,13 +374,20 @@ def test_bare_host_with_https_is_crawled_by_https_alone(tmp_path: Path) -> None:
 # ---- files that the home page links to
 
 LINK = '<a href="/extra.xml">More pages</a>'
+HOMES: dict[str, tuple[str, bool]] = {
+    "link": (LINK, True),
+    "no link": ("", True),
+    "other links": ('<a href="/rss.xml">RSS</a> <a href="https://other.example/extra.xml">Other</a>', True),
+    "no sitemap": (f'{LINK}<a href="/data.xml">Data</a>', False),
+}
+"""{site: (links of its home page, whether robots.txt names a sitemap)}"""
 
 
-def home_with(site: SiteServer, links: str, *named: str) -> None:
+def home_with(site: SiteServer, links: str, is_named: bool = True) -> None:
     """A site whose sitemap lists its home page, with these links, and whose /extra.xml lists a page more."""
     home = f"<html><head><title>Home</title></head><body><h1>Home</h1>{links}<p>{'Welcome. ' * 30}</p></body></html>"
     site.routes = {
-        "/robots.txt": robots(*named),
+        "/robots.txt": robots(*[site.url("/a.xml")] * is_named),
         "/a.xml": urlset(site.url("/"), site.url("/one")),
         "/extra.xml": urlset(site.url("/extra")),
         "/rss.xml": rss(site.url("/post")),
@@ -411,31 +397,29 @@ def home_with(site: SiteServer, links: str, *named: str) -> None:
     }
 
 
-def test_file_that_the_listed_home_page_links_to(site: SiteServer, tmp_path: Path) -> None:
-    sent: dict[str, Counter[str]] = {}
-    for links in (LINK, "", '<a href="/rss.xml">RSS</a> <a href="https://other.example/extra.xml">Other</a>'):
-        home_with(site, links, site.url("/a.xml"))
-        site.exchanges = []
-        done = crawl(tmp_path, domain=site.url(), verify="get")
-        sent[links] = Counter(exchange.path for exchange in site.exchanges if not exchange.path.startswith("/."))
-        if links == LINK:
-            record = done.sitemaps[site.url("/extra.xml")]
-            assert (record["found_by"], record["parent"]) == ("html-link", site.url("/"))
-            assert {row["loc"] for row in done.of_type("url")} == {site.url(path) for path in ("/", "/one", "/extra")}
-        else:
-            assert list(done.sitemaps) == [site.url("/a.xml")]
-    plain, other = list(sent.values())[1:]
-    listed = [path for path in sent[LINK] if path not in plain]
-    assert sent[LINK]["/"] == plain["/"] == 1
-    assert [path for path in listed if path in ("/extra.xml", "/extra")] == ["/extra.xml", "/extra"]
-    assert plain.keys() & {"/extra.xml", "/rss.xml"} == other.keys() & {"/extra.xml", "/rss.xml"} == set()
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    programs = {name: partial(home_with, links=links, is_named=named) for name, (links, named) in HOMES.items()}
+    with visited(tmp_path_factory.mktemp("homes"), programs, verify="get") as sites:
+        yield sites
 
 
-def test_file_that_the_home_page_of_a_site_without_sitemaps_links_to(site: SiteServer, tmp_path: Path) -> None:
-    home_with(site, f'{LINK}<a href="/data.xml">Data</a>')
-    done = crawl(tmp_path, domain=site.url())
-    assert {url: record["found_by"] for url, record in done.sitemaps.items()} == {site.url("/extra.xml"): "html-link"}
-    assert "/data.xml" in [exchange.path for exchange in site.exchanges]  # no sitemap, and no record
+def test_file_that_the_listed_home_page_links_to(homes: Sites) -> None:
+    site, named = homes.servers["link"], ("/a.xml", "robots")
+    assert homes.found("link") == [named, ("/extra.xml", "html-link")]
+    assert homes.record("link", "/extra.xml")["parent"] == site.url("/")
+    assert set(homes.locs("link")) == {site.url(path) for path in ("/", "/one", "/extra")}
+    assert homes.found("no link") == homes.found("other links") == [named]
+    sent = {name: Counter(one.path for one in server.exchanges) for name, server in homes.servers.items()}
+    assert sent["link"]["/"] == sent["no link"]["/"] == 1
+    more = [path for path in sent["link"] if path not in sent["no link"] and not path.startswith("/.")]
+    assert [path for path in more if path in ("/extra.xml", "/extra")] == ["/extra.xml", "/extra"]
+    assert not (sent["no link"].keys() | sent["other links"].keys()) & {"/extra.xml", "/rss.xml"}
+
+
+def test_file_that_the_home_page_of_a_site_without_sitemaps_links_to(homes: Sites) -> None:
+    assert homes.found("no sitemap") == [("/extra.xml", "html-link")]
+    assert "/data.xml" in [one.path for one in homes.servers["no sitemap"].exchanges]  # no sitemap, and no record
 
 
 @pytest.mark.parametrize(
@@ -444,7 +428,7 @@ def test_file_that_the_home_page_of_a_site_without_sitemaps_links_to(site: SiteS
 def test_links_of_the_home_page_that_are_not_wanted(
     site: SiteServer, tmp_path: Path, arguments: dict[str, str | None]
 ) -> None:
-    home_with(site, LINK, site.url("/a.xml"))
+    home_with(site, LINK)
     given = {"domain": site.url(), **arguments}
     if arguments.get("sitemap"):
         given["sitemap"] = site.url("/a.xml")
