@@ -14,6 +14,7 @@ from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.crawl.verified import PATIENT, html
 
 LISTED = ("/", "/a", "/shop/b", "/shop/only", "/caf%C3%A9")
+LISTS = "@crawl.csv, @access.log,mine.txt"
 NOT_LISTED, LISTED_ONLY = "coverage-not-listed", "coverage-listed-only"
 
 
@@ -59,7 +60,7 @@ def written(folder: Path, site: SiteServer) -> str:
     log = [f'203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET {path} HTTP/1.1" 200 1' for path in asked]
     (folder / "access.log").write_text("\n".join(log) + "\n")
     (folder / "mine.txt").write_text(f"# mine\n{site.url('/a')}\n")
-    return "@crawl.csv, @access.log,mine.txt"
+    return LISTS
 
 
 def compared(folder: Path, site: SiteServer, lists: str, *options: str, **arguments: Any) -> Crawl:
@@ -79,34 +80,51 @@ def verified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SiteSer
     """A crawl that compares with all lists, and writes a report and a workbook."""
     folder = tmp_path_factory.mktemp("verified")
     with shop() as server:
-        feeds = ("-O", FEED, "-O", "audit.xlsx")
+        feeds = ("-O", FEED, "-O", "audit.xlsx", "-s", "JOBDIR=job")
         yield server, compared(folder, server, written(folder, server), *feeds, verify="get", report="report")
 
 
-@pytest.mark.parametrize("verify", ["get", "head"])
-def test_missing_pages_are_requested_and_only_indexable_ones_reported(
-    tmp_path: Path, site: SiteServer, lists: str, verify: str
-) -> None:
-    done = compared(tmp_path, site, lists, verify=verify, agents="none")
+BY_PAGE = {"/unlisted", "/visited", "/shop/unlisted"}
+
+
+def test_missing_pages_are_requested_and_only_indexable_ones_reported(verified: tuple[SiteServer, Crawl]) -> None:
+    site, done = verified
     found = told(site, done)
     missing = {path: found[rule, path] for rule, path in found if rule == NOT_LISTED}
-    by_page = {"/unlisted", "/visited", "/shop/unlisted"}
-    assert {path for path, (severity, _) in missing.items() if severity == "warning"} == (
-        by_page if verify == "get" else set()
-    )
-    assert set(missing) == by_page | (set() if verify == "get" else {"/noindex", "/copy"})
+    assert set(missing) == BY_PAGE
+    assert {severity for severity, _ in missing.values()} == {"warning"}
     assert "3 rows of crawl.csv, access.log have it" in missing["/unlisted"][1]
     assert {path for rule, path in found if rule == LISTED_ONLY} == {"/shop/only"}
     asked = [one.path for one in site.exchanges]
-    assert len(asked) == len(set(asked)) or verify == "head"
+    assert len(asked) == len(set(asked))
     assert "/secret/x" not in asked
 
 
-def test_sample_of_the_listed_pages_is_requested_too(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    done = compared(tmp_path, site, lists, verify="get", sample="2")
+def test_a_job_asks_once(verified: tuple[SiteServer, Crawl]) -> None:
+    site, first = verified
+    asked = len(site.exchanges)
+    again = compared(first.folder, site, LISTS, "-O", "again.jsonl", "-s", "JOBDIR=job", verify="get")
+    assert len(site.exchanges) == asked
+    assert told(site, first)
+    assert again.code == first.code
+
+
+def test_pages_whose_html_is_unknown_are_notes(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    found = told(site, compared(tmp_path, site, lists, verify="head", agents="none"))
+    assert {path: severity for (rule, path), (severity, _) in found.items() if rule == NOT_LISTED} == dict.fromkeys(
+        BY_PAGE | {"/noindex", "/copy"}, "info"
+    )
+
+
+def test_sample_of_the_listed_pages_and_some_of_the_lists_are_requested(
+    tmp_path: Path, site: SiteServer, lists: str
+) -> None:
+    done = compared(tmp_path, site, lists, verify="get", sample="2", max_pages=1)
     kinds = [one["reply"]["kind"] for one in done.of_type("url")]
     assert sorted(kinds) == ["ok", "ok", *["unchecked"] * (len(LISTED) - 2)]
-    assert (NOT_LISTED, "/unlisted") in told(site, done)
+    assert done.summary["coverage"]["partial"] == "max_pages"
+    assert told(site, done)[NOT_LISTED, "/unlisted"][0] == "warning", "in the most lists, and so the first"
+    assert told(site, done)[NOT_LISTED, "/visited"][0] == "info"
 
 
 def test_targets_of_listed_pages_are_known_without_another_request(tmp_path: Path, site: SiteServer) -> None:
@@ -200,22 +218,6 @@ def test_what_an_unread_sitemap_may_list_is_a_note(tmp_path: Path, site: SiteSer
     severity, message = told(site, compared(tmp_path, site, lists, verify="get"))[NOT_LISTED, "/unlisted"]
     assert severity == "info"
     assert message.endswith("; not all sitemaps were read")
-
-
-def test_max_pages_limits_the_requests(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    done = compared(tmp_path, site, lists, verify="get", max_pages=1)
-    assert done.summary["coverage"]["partial"] == "max_pages"
-    assert told(site, done)[NOT_LISTED, "/unlisted"][0] == "warning", "in the most lists, and so the first"
-    assert told(site, done)[NOT_LISTED, "/visited"][0] == "info"
-
-
-def test_a_job_asks_once(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    first = compared(tmp_path, site, lists, "-O", FEED, "-s", "JOBDIR=job", verify="get")
-    asked = len(site.exchanges)
-    again = compared(tmp_path, site, lists, "-O", "again.jsonl", "-s", "JOBDIR=job", verify="get")
-    assert len(site.exchanges) == asked
-    assert told(site, first)
-    assert again.code == first.code
 
 
 def test_a_list_without_urls_is_refused_before_any_request(
