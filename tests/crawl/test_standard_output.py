@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.crawl import documents
-from tests.crawl.crawling import DEADLINE_S
+from tests.crawl import documents, forks
+from tests.crawl.crawling import DEADLINE_S, program
 from tests.crawl.forks import environment
 
 COMMANDS = {
@@ -22,16 +21,30 @@ FULL = "sitemapcrawler: standard output cannot be written: No space left on devi
 REPORT = f"{FULL}; the report is in out"
 
 
+@pytest.fixture(autouse=True)
+def sitemap(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes(documents.urlset(*documents.pages("a", 2)))
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["audit", "inspect"])
+def test_closed_output_is_one_line(tmp_path: Path, name: str) -> None:
+    line = ["sh", "-c", 'exec "$@" >&-', "sh", *program(*COMMANDS[name])]
+    done = subprocess.run(line, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=DEADLINE_S)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "sitemapcrawler: standard output is closed\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("state", [">&-", ">/dev/full"])
-def test_output_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, state: str) -> None:
-    (tmp_path / "a.xml").write_bytes(documents.urlset(*documents.pages("a", 2)))
-    line = ["sh", "-c", f'exec "$@" {state}', "sh", sys.executable, "-m", "sitemapcrawler.cli", *COMMANDS[name]]
-    done = subprocess.run(
-        line, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=False
-    )
-    full = REPORT if name == "audit" else FULL
-    problem = full if state == ">/dev/full" else "sitemapcrawler: standard output is closed"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{problem}\n")
+def test_output_that_cannot_be_written_is_one_line(tmp_path: Path, name: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = forks.run(
+            program(*COMMANDS[name]),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=DEADLINE_S,
+        )
+    assert (done.returncode, done.stderr) == (1, f"{REPORT if name == 'audit' else FULL}\n")
