@@ -58,7 +58,7 @@ def told(done: Crawl, site: SiteServer) -> dict[str, Counter[str]]:
     """{rule: messages} of this family."""
     found: dict[str, Counter[str]] = {}
     for one in done.of_type("finding"):
-        if one["rule"].startswith("beside-"):
+        if one["rule"].startswith("beside-") and one["sitemap"].startswith(site.url("/")):
             assert one["severity"] == "info"
             place = f"{one['sitemap'].removeprefix(site.url())}:{one.get('line', '')}"
             found.setdefault(one["rule"], Counter())[f"{place} {one['message'].replace(site.url(), '')}"] += 1
@@ -92,11 +92,17 @@ def test_files_of_a_site(site: SiteServer, tmp_path: Path) -> None:
     assert asked["/code"] == asked["/image.png"] == 0
 
 
-def test_page_in_place_of_the_file(site: SiteServer, tmp_path: Path) -> None:
+def test_page_in_place_of_the_file_and_one_that_robots_forbids(
+    site: SiteServer, other: SiteServer, tmp_path: Path
+) -> None:
     publish(site)
     site.routes["/llms.txt"] = html("", body="<h1>Not found</h1>")
-    found = told(crawl(tmp_path, domain=site.url(), verify="get"), site)
-    assert found["beside-html"]["/llms.txt: llms.txt: an HTML page instead of the file"] == 1
+    publish(other)
+    other.routes["/robots.txt"] = robots(other.url("/a.xml"), rules=["Disallow: /llms.txt"])
+    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}", verify="get")
+    assert told(done, site)["beside-html"]["/llms.txt: llms.txt: an HTML page instead of the file"] == 1
+    assert told(done, other) == {}
+    assert "/llms.txt" not in {exchange.path for exchange in other.exchanges}
 
 
 @pytest.mark.parametrize(
@@ -109,11 +115,3 @@ def test_crawl_that_requests_no_such_file(site: SiteServer, tmp_path: Path, argu
     done = crawl(tmp_path, domain=site.url(), **arguments)
     assert told(done, site) == {}
     assert not {"/llms.txt", "/license.xml", "/map.xml"} & {exchange.path for exchange in site.exchanges}
-
-
-def test_file_that_robots_forbids(site: SiteServer, tmp_path: Path) -> None:
-    publish(site)
-    site.routes["/robots.txt"] = robots(site.url("/a.xml"), rules=["Disallow: /llms.txt"])
-    done = crawl(tmp_path, domain=site.url(), verify="get")
-    assert told(done, site) == {}
-    assert "/llms.txt" not in {exchange.path for exchange in site.exchanges}

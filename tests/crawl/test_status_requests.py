@@ -172,14 +172,13 @@ class Together:
         self._others.release()
 
 
-@pytest.mark.parametrize("items", ["batches", "records"])
-def test_url_is_asked_once_however_often_it_is_listed(site: SiteServer, tmp_path: Path, items: str) -> None:
+def test_url_is_asked_once_however_often_it_is_listed(site: SiteServer, tmp_path: Path) -> None:
     paths = ["/a", "/b", "/c", "/a", "/d", "/A", "/a?q", "/moved", "/a"]
     site.routes = {**dict.fromkeys(paths, page()), "/moved": Reply("", 301, {"Location": "/b"})}
     locs = [*map(site.url, paths), f"{site.url('/a')}#part", site.url("/c").replace("http:", "HTTP:")]
     locs.append(site.url("/a").replace("//", "//user:secret@"))
     site.routes |= {"/1.xml": urlset(*locs), "/2.xml": urlset(*reversed(locs)), "/index.xml": index("/1.xml", "/2.xml")}
-    done = crawl(tmp_path, settings=PATIENT | {"SITEMAP_ITEMS": items}, sitemap=site.url("/index.xml"), verify="head")
+    done = crawl(tmp_path, settings=PATIENT, sitemap=site.url("/index.xml"), verify="head")
     asked = Counter(path for path in site.paths if not path.endswith(".xml"))
     assert asked == dict.fromkeys(["/a", "/b", "/c", "/d", "/A", "/a?q", "/moved"], 1)
     replies = {record["loc"]: record["reply"] for record in done.of_type("url")}
