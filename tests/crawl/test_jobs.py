@@ -287,11 +287,10 @@ def test_jobdir_that_is_a_file_is_refused(shop: JobSite, refused: Refused, tmp_p
 # ---- what cannot be written
 
 
-@pytest.mark.parametrize("fresh", ["no", "yes"])
-def test_read_only_file_system_is_refused(job: Job, refused: Refused, fresh: str) -> None:
+def test_read_only_file_system_is_refused(job: Job, refused: Refused) -> None:
     with read_only(job.folder / "jobs") as mounted:
         job.within = mounted.within(job.folder)
-        assert JOBDIR in refused(job, fresh=fresh)
+        assert JOBDIR in refused(job, fresh="yes")
 
 
 def test_new_job_on_a_read_only_file_system_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:

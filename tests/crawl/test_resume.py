@@ -42,7 +42,7 @@ def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["only read", "sample of 20", "60 urls", "records", "unchanged", "only changes"])
+@pytest.mark.parametrize("kind", ["sample of 20", "records", "only changes"])
 def test_feeds_of_objects_have_what_url_records_nest(shop: Shop, kind: str) -> None:
     job = shop.job(kind)
     options = [part for name in (FEED, *(f"{feed}.jsonl" for feed in OF_EXTENSIONS)) for part in ("-O", name)]
@@ -53,14 +53,13 @@ def test_feeds_of_objects_have_what_url_records_nest(shop: Shop, kind: str) -> N
             written = read_feed(job.folder / f"{feed}.jsonl")
             assert [without_returns(row) for row in written] == nested(done.of_type("url"), feed)
             found.update(row.get("returns") for row in written)
-    assert found == (set() if kind in ("60 urls", "only changes") else {"yes", "not listed", None})
+    assert found == (set() if kind == "only changes" else {"yes", "not listed", None})
 
 
 # ---- killed once
 
 MOMENTS: dict[str, Callable[[Undisturbed], Moment]] = {
     "reading": lambda known: Moment(6),
-    "finishing, at first": lambda known: known.after_the_last_request(0),
     "finishing, half way": lambda known: known.after_the_last_request(0.5),
 }
 
@@ -85,7 +84,7 @@ def test_killed_when_the_first_feed_is_in_place(shop: Shop) -> None:
     job.complete(expected)
 
 
-@pytest.mark.parametrize("kind", ["verified", "sample of 20", "links"])
+@pytest.mark.parametrize("kind", ["verified", "links"])
 def test_what_is_known_is_not_asked_again(shop: Shop, kind: str) -> None:
     expected, job = shop.undisturbed(kind), shop.job(kind)
     assert job.kill_settled(expected.moment(0.8))
