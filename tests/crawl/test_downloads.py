@@ -235,7 +235,11 @@ def test_named_authority_is_reached_and_no_other_port(canary: SiteServer, tmp_pa
     assert canary.connections == 0
 
 
-@pytest.mark.parametrize("route", [Reply("here"), CLOSING], ids=["kept", "closed"])
+@pytest.mark.parametrize(
+    ("resolver", "route"),
+    [({}, Reply("here")), ({}, CLOSING), (RESOLVERS[-1], CLOSING)],
+    ids=["kept", "closed", "other"],
+)
 def test_crawls_in_one_process_have_their_own_permissions(
     tmp_path: Path, resolver: dict[str, str], route: Route
 ) -> None:

@@ -14,7 +14,7 @@ from tests.crawl.projects import project, run
 from tests.crawl.site_server import Exchange, SiteServer, stalled
 from tests.crawl.verified import counted
 
-FILES, PAGES = 12, 40
+FILES, PAGES = 6, 20
 ROBOTS = "/robots.txt"
 
 

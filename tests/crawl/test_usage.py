@@ -26,10 +26,8 @@ BY_ROBOTS = {
     "/open/b": {"train": "allow", "train_by": "robots.txt line 4", "search": "allow", "search_by": "robots.txt line 4"},
     "/open/c": {"train": "allow", "train_by": "robots.txt line 4", "search": "allow", "search_by": "robots.txt line 4"},
 }
-BY_HEADERS = BY_ROBOTS | {
+BY_PAGES = BY_ROBOTS | {
     "/open/c": {**BY_ROBOTS["/open/c"], "train": "disallow", "train_by": "TDM-Reservation header"},
-}
-BY_PAGES = BY_HEADERS | {
     "/a": {**BY_ROBOTS["/a"], "input": "disallow", "input_by": "meta robots nosnippet"},
 }
 
@@ -38,7 +36,6 @@ BY_PAGES = BY_HEADERS | {
     ("verify", "expected", "rules"),
     [
         ("off", BY_ROBOTS, set()),
-        ("head", BY_HEADERS, {"usage-page-conflict"}),
         ("get", BY_PAGES, {"usage-page-conflict"}),
     ],
 )

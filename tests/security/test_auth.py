@@ -47,7 +47,7 @@ class Visit:
 def run(folder: Path, settings: Mapping[str, object], variables: Mapping[str, str], **arguments: str) -> Crawl:
     """A crawl with all that is logged."""
     chosen = LOOPBACK | {"RETRY_TIMES": 0, "JOBDIR": "job", "LOG_LEVEL": "DEBUG"} | settings
-    within = ["env", *(f"{name}={value}" for name, value in variables.items())]
+    within = ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
     return start(folder, settings=chosen, within=within, **arguments).finish()
 
 
@@ -87,7 +87,9 @@ def login(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vis
         lead_away(site, other, logged_in)
         folder = tmp_path_factory.mktemp("login")
         settings = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
-        done = run(folder, settings, {"SITEMAP_AUTH": AUTH}, domain=site.url(), verify="get", verify_offsite="yes")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SITEMAP_AUTH", AUTH)
+            done = run(folder, settings, {}, domain=site.url(), verify="get", verify_offsite="yes")
         yield Visit(done, site, other)
 
 

@@ -135,22 +135,25 @@ def test_each_of_them_is_reached_where_its_network_is_allowed(canary: SiteServer
     assert {name: result.get("status") for name, result in outcome.items()} == dict.fromkeys(requests, 200)
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [(PUBLIC6, "::1"), (PUBLIC, "::1"), (PUBLIC6, "127.0.0.1"), (PUBLIC, "10.0.0.1"), (PUBLIC6, "fd12:3456:789a::1"),
-     (PUBLIC, "::ffff:10.0.0.1"), (PUBLIC6, "64:ff9b::7f00:1"), (UNREACHABLE6, "127.0.0.1")],
+PAIRS = (
+    (PUBLIC6, "::1"), (PUBLIC, "::1"), (PUBLIC6, "127.0.0.1"), (PUBLIC, "10.0.0.1"), (PUBLIC6, "fd12:3456:789a::1"),
+    (PUBLIC, "::ffff:10.0.0.1"), (PUBLIC6, "64:ff9b::7f00:1"), (UNREACHABLE6, "127.0.0.1"),
 )  # fmt: skip
-def test_name_with_public_and_private_addresses_is_refused_in_either_order(
-    canary: SiteServer, tmp_path: Path, pair: tuple[str, str]
-) -> None:
+"""Addresses of a name, of which the second is not public."""
+
+
+def test_name_with_public_and_private_addresses_is_refused_in_either_order(canary: SiteServer, tmp_path: Path) -> None:
     before = seen(canary)
-    mixed = {"first.test": list(pair), "last.test": list(reversed(pair))}
+    mixed = {f"first{at}.test": list(pair) for at, pair in enumerate(PAIRS)}
+    mixed |= {f"last{at}.test": list(reversed(pair)) for at, pair in enumerate(PAIRS)}
     requests = {name: {"url": canary.url("/", name)} for name in mixed}
-    named = [("last.test", canary.port)]
+    named = [(name, canary.port) for name in mixed if name.startswith("last")]
     outcome = run(tmp_path, requests=requests, names=mixed, named=named, settings=SETTINGS)
     assert {name: result["error"] for name, result in outcome.items()} == dict.fromkeys(mixed, "AddressForbidden")
-    assert all(f"is at {pair[1]}, which is not public" in result["message"] for result in outcome.values())
-    assert "in the arguments" not in outcome["first.test"]["message"]
+    for at, (_, private) in enumerate(PAIRS):
+        messages = [outcome[f"{name}{at}.test"]["message"] for name in ("first", "last")]
+        assert all(f"is at {private}, which is not public" in message for message in messages)
+        assert "in the arguments" not in messages[0]
     assert seen(canary) == before
     allowed = ask(tmp_path, canary, mixed, **EVERYTHING)
     assert {name: result.get("status") for name, result in allowed.items()} == dict.fromkeys(mixed, 200)
