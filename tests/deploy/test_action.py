@@ -163,9 +163,6 @@ def test_clean_site_passes(runner: Runner) -> None:
     ("inputs", "says"),
     [
         ({"path": ""}, "sitemapcrawler: name a URL, a file"),
-        ({"path": "nosuch/"}, "sitemapcrawler: nosuch/: no such file"),
-        ({"base_url": "/x"}, "sitemapcrawler: argument base_url='/x': not a valid http or https URL"),
-        ({"args": "--fromat x"}, "sitemapcrawler: option '--fromat' is not known"),
         ({"args": "--base-url '' --quiet"}, "sitemapcrawler: argument base_url='': is empty"),
         ({"args": "--ignore 'x\n--quiet'"}, "sitemapcrawler: argument ignore='x\\n--quiet': has a control character"),
         ({"args": "--ignore 'x"}, "::error title=sitemapcrawler::The input args has a quote that is not closed."),
@@ -178,8 +175,8 @@ def test_wrong_inputs_are_one_line(runner: Runner, inputs: dict[str, str], says:
     assert len((done.stdout + done.stderr).splitlines()) == 1
 
 
-@pytest.mark.parametrize("text", ['"; touch run; "', "$(touch run)`touch run` > run", "'; touch run; '\ntouch run"])
-def test_inputs_are_never_run(runner: Runner, text: str) -> None:
+def test_inputs_are_never_run(runner: Runner) -> None:
+    text = "\"; touch run; \"\n$(touch run)`touch run` > run\n'; touch run; '\ntouch run"
     runner.validate(path=text, base_url=text, args=text)
     assert sorted(path.name for path in runner.workspace.iterdir()) == ["public", "shlex.py"]
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from demo.server import serving as serving_demo
 from tests.crawl.crawling import AT_HOME, NO_DELAYS, crawl, read_feed
 from tests.crawl.documents import index, urlset
 from tests.crawl.job_feeds import difference, rows
-from tests.crawl.jobs import KEPT, YOUNG_S
+from tests.crawl.jobs import KEPT
 from tests.crawl.site_server import SiteServer, stalled
 from tests.deploy.scrapyd_server import ROOT, Scrapyd, checkout, deploy, environment, serving
 
@@ -81,6 +79,12 @@ def deploy_as(version: str, project: Path, command: str) -> dict[str, Any]:
     module = project / "sitemapcrawler/version.py"
     module.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{version}"', module.read_text("utf-8")))
     return deploy(project, command)
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer() as server:
+        yield server
 
 
 @pytest.fixture
@@ -180,33 +184,6 @@ def test_cancelled_job_keeps_what_it_had_and_goes_on(deployed: Fleet, slow: Site
     assert slow.paths.count("/whole.xml") == 1
 
 
-def test_second_cancel_ends_at_once_and_the_job_goes_on(deployed: Fleet, slow: SiteServer) -> None:
-    """On the other server, whose jobs have a JOBDIR by their name, and no feeds but those that are asked for."""
-    server = deployed.other
-    feed = server.folder / "feeds/urls.csv"
-    settings = {**QUICK, "FEEDS": json.dumps({str(feed): {"format": "csv", "overwrite": True}})}
-    server.schedule("named", "_version=14", domain=slow.url(), settings=settings)
-    slow.wait_for("/slow.xml")
-    server.wait_until(lambda: "/whole.xml: ok, 50 entries" in server.job_log("named"))
-    read = time.monotonic()
-    server.wait_until(lambda: time.monotonic() > read + YOUNG_S)
-    server.cancel("named", "signal=TERM")
-    server.wait_until(lambda: "SIGTERM" in server.job_log("named"))
-    server.cancel("named", "signal=TERM")
-    assert server.wait_for("named") == 3
-    assert not feed.exists()
-
-    slow.routes["/slow.xml"] = urlset(slow.url("/slow/0"))
-    server.schedule("named", domain=slow.url(), settings=settings)
-    assert server.wait_for("named", times=2) == 0
-    assert rows(feed).total() == 51
-    assert list(feed.parent.iterdir()) == [feed]
-    assert slow.exchange("/whole.xml").headers["user-agent"].startswith(f"sitemapcrawler/{OLDER} ")
-    assert {path.name for path in (server.folder / "jobs/sitemapcrawler/sitemap/named").iterdir()} == KEPT
-    assert slow.paths.count("/whole.xml") == 1
-    assert not server.items("named").parent.exists()
-
-
 def test_what_the_interpreter_lacks_is_one_line(deployed: Fleet) -> None:
     """As Scrapyd's answer to `scrapyd-deploy` has it."""
     blocked = "import runpy, sys; sys.modules.update(duckdb=None, pygal=None); "
@@ -222,9 +199,16 @@ def test_what_the_interpreter_lacks_is_one_line(deployed: Fleet) -> None:
     assert re.fullmatch(r"sitemapcrawler: \S+ lacks .*; install 'duckdb>=\S+' 'pygal>=\S+' there\n", done.stderr)
 
 
-def test_commands_of_the_page(deployed: Fleet, demo: str, tmp_path: Path) -> None:
-    """Each `curl` that the page shows, in order; the others have set the servers up."""
+def test_commands_of_the_page(deployed: Fleet, site: SiteServer, tmp_path: Path) -> None:
+    """Each `curl` that the page shows, in order; the others have set the servers up. The other server has no feeds but
+    those that are asked for, and gives jobs a JOBDIR by their name."""
     server = deployed.other
+    site.routes = {"/robots.txt": f"Sitemap: {site.url('/a.xml')}\n", "/a.xml": urlset(site.url("/page"))}
+    server.schedule("named", "_version=14", domain=site.url(), settings=QUICK)
+    assert server.wait_for("named") == 0
+    assert site.exchange("/a.xml").headers["user-agent"].startswith(f"sitemapcrawler/{OLDER} ")
+    assert {path.name for path in (server.folder / "jobs/sitemapcrawler/sitemap/named").iterdir()} == KEPT
+    assert not server.items("named").parent.exists()
     assert [command for command in commands() if not command.startswith("curl")] == ["scrapyd", *DEPLOYED]
     shown = [command for command in commands() if command.startswith("curl")]
     assert len(shown) >= 9
@@ -233,7 +217,7 @@ def test_commands_of_the_page(deployed: Fleet, demo: str, tmp_path: Path) -> Non
         if "/cancel.json" in command:
             server.wait_until(lambda: server.job_log("example-monday") != "")
         own = quick if "/schedule.json" in command else ""
-        text = command.replace("domain=example.com", f"domain={demo}").replace("/srv/audits", str(tmp_path)) + own
+        text = command.replace("domain=example.com", f"domain={site.url()}").replace("/srv/audits", str(tmp_path)) + own
         told = server.curl(text)
         assert told["status"] == "ok", (command, told)
     jobs = server.ask("listjobs.json")
