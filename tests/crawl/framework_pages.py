@@ -94,12 +94,6 @@ main.dataset.hydrated = state.page;
 main.addEventListener("click", () => history.pushState({}, "", "/elsewhere"));
 performance.mark("hydrated");
 """
-NEXT_CLIENT = (
-    DRAW
-    + """
-draw(document.getElementById("__next"), JSON.parse(document.getElementById("__NEXT_DATA__").textContent).props.pageProps);
-"""
-)
 VUE = (
     DRAW
     + """
@@ -142,10 +136,8 @@ FILES: dict[str, Route] = {
         f"export const show = root => {{ root.innerHTML = {json.dumps(article('/react/lazy'))}; }}", SCRIPT
     ),
     "/hydrate.js": typed(HYDRATE, SCRIPT),
-    "/next/client.js": typed(NEXT_CLIENT, SCRIPT),
     "/vue/app.js": typed(VUE, SCRIPT),
     "/angular/main.js": typed(ANGULAR, SCRIPT),
-    "/svelte/start.js": typed("export const start = page => { document.body.dataset.page = page; }", SCRIPT),
     "/svelte/page.js": typed(
         f"export const mount = target => {{ target.innerHTML = {json.dumps(article('/svelte/csr'))}; }}", SCRIPT
     ),
@@ -158,11 +150,10 @@ FILES: dict[str, Route] = {
 """What the scripts load."""
 
 
-def hydrated(
-    path: str, *head: str, state: str = "STATE", script: str = "<script defer src=/hydrate.js></script>"
-) -> str:
-    data = f'<script id={state} type="application/json">{json.dumps({"page": path})}</script>'
-    return document(f"<div>{article(path)}</div>{data}{script}", *head, title=f"Hall {path}", path=path)
+def hydrated(path: str, *head: str) -> str:
+    data = f'<script id=STATE type="application/json">{json.dumps({"page": path})}</script>'
+    body = f"<div>{article(path)}</div>{data}<script defer src=/hydrate.js></script>"
+    return document(body, *head, title=f"Hall {path}", path=path)
 
 
 def inline(path: str, script: str, *head: str, more: str = "") -> str:
@@ -171,7 +162,6 @@ def inline(path: str, script: str, *head: str, more: str = "") -> str:
 
 EMPTY = "empty-without-javascript"
 NOINDEX = '<meta name="robots" content="noindex">'
-NEXT_DATA = '<script id="__NEXT_DATA__" type="application/json">{"props": {"pageProps": %s}}</script>'
 PAGES: dict[str, Planned] = {
     "/react/shop": Planned(
         shell("<div id=root></div>", "/react/main.js"),
@@ -187,15 +177,7 @@ PAGES: dict[str, Planned] = {
         rules=EMPTY,
     ),
     "/react/hydrated": Planned(hydrated("/react/hydrated", "<link rel=stylesheet href=/react/chunk.css>")),
-    "/next/article": Planned(hydrated("/next/article", state="STATE")),
-    "/next/client": Planned(
-        document(
-            f"<div id=__next><p>Loading</p></div>{NEXT_DATA % content('/next/client')}<script src=/next/client.js></script>",
-            path="/next/client",
-        ),
-        "h1 links text",
-        rules=f"{EMPTY} links-added",
-    ),
+    "/next/article": Planned(hydrated("/next/article")),
     "/next/canonical": Planned(
         inline("/next/canonical", 'document.querySelector("link[rel=canonical]").href = "/next/article";'),
         "canonical",
@@ -208,12 +190,6 @@ PAGES: dict[str, Planned] = {
     ),
     "/vue/spa": Planned(
         shell("<div id=app v-cloak></div>", "/vue/app.js"), "h1 links text", rules=f"{EMPTY} links-added"
-    ),
-    "/nuxt/article": Planned(
-        inline(
-            "/nuxt/article",
-            'window.__NUXT__ = {data: {}}; document.querySelector("main").__vue_app__ = window.__NUXT__;',
-        )
     ),
     "/nuxt/title": Planned(
         inline("/nuxt/title", 'setTimeout(() => { document.title = "Opening hours"; }, 50);'),
@@ -230,18 +206,11 @@ PAGES: dict[str, Planned] = {
     "/angular/spa": Planned(
         shell("<app-root></app-root>", "/angular/main.js"), "h1 links text", rules=f"{EMPTY} links-added"
     ),
-    "/angular/transfer": Planned(hydrated("/angular/transfer", "<style>app-root { display: block }</style>")),
     "/angular/scroll": Planned(
         inline("/angular/scroll", SCROLL, more="<ul></ul><div id=end>more</div>"), "links text", rules="links-added"
     ),
     "/angular/guard": Planned(
         inline("/angular/guard", 'location.replace("/angular/login");'), result="redirected", rules="failed"
-    ),
-    "/svelte/kit": Planned(
-        hydrated(
-            "/svelte/kit",
-            script='<script type=module>import {start} from "/svelte/start.js"; start("kit");</script>',
-        )
     ),
     "/svelte/csr": Planned(
         document(
