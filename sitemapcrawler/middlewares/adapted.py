@@ -3,6 +3,7 @@ collected bodies."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Self, TypeVar
 
 from scrapy import Request, Spider
@@ -17,6 +18,9 @@ from sitemapcrawler.download.answers import Forbidden, Unanswered, from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import Stop
+from sitemapcrawler.middlewares.politeness import MAX_PAUSE
+from sitemapcrawler.replies import retry_after
+from sitemapcrawler.replies.kinds import TOO_MUCH
 from sitemapcrawler.robots.policy import Verdict
 
 CACHED = "cached"
@@ -24,7 +28,7 @@ CACHED = "cached"
 
 
 class StoppableRetryMiddleware(RetryMiddleware):
-    """Scrapy's middleware, without retries once the crawl is stopping.
+    """Scrapy's middleware, without retries once the crawl is stopping, and before the server is ready again.
     The closing engine silently drops new requests, so the file would have no record."""
 
     crawler: Crawler
@@ -38,8 +42,13 @@ class StoppableRetryMiddleware(RetryMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Retry a response of RETRY_HTTP_CODES, but not while the crawl is stopping."""
-        return response if Stop.of(self.crawler).begun() else super().process_response(request, response)
+        """Retry a response of RETRY_HTTP_CODES, but not while the crawl is stopping, nor if Retry-After is longer than
+        the longest pause: the retry would fail too."""
+        header = (response.headers.get("Retry-After") or b"").decode("latin-1")
+        is_too_early = response.status in TOO_MUCH and (retry_after(header, datetime.now(UTC)) or 0) > MAX_PAUSE
+        if is_too_early or Stop.of(self.crawler).begun():
+            return response
+        return super().process_response(request, response)
 
     def process_exception(
         self, request: Request, exception: Exception, spider: Spider | None = None

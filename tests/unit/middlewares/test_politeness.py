@@ -16,6 +16,7 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.download.shared import Named
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.middlewares import politeness as module
+from sitemapcrawler.middlewares.adapted import StoppableRetryMiddleware
 from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware, is_loopback, leave_slot
 from sitemapcrawler.replies.kinds import TOO_MUCH
 from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
@@ -247,3 +248,15 @@ def test_exempt_host_pauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting = Waiting(monkeypatch, "localhost")
     waiting.answer(429, Retry_After="20")
     assert waiting.resumes == pytest.approx(20, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "wait", "again"),
+    [(503, "120", True), (503, "121", False), (429, "3600", False), (503, "soon", True), (500, "3600", True)],
+)
+def test_server_that_is_back_after_the_longest_pause_is_not_asked_before(status: int, wait: str, again: bool) -> None:
+    crawler = get_crawler(Spider)
+    crawler.spider = Spider.from_crawler(crawler, "crawl")
+    middleware = StoppableRetryMiddleware.from_crawler(crawler)
+    answer = Response(f"http://{HOST}/", status, headers={"Retry-After": wait})
+    assert (middleware.process_response(Request(answer.url), answer) is not answer) is again
