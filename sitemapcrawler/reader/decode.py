@@ -345,7 +345,7 @@ def _text(
     newlines = io.IncrementalNewlineDecoder(None, translate=True)
     if encoding != UTF_8:
         faults.encoding = encoding
-        faults.add("doc-encoding-not-utf8", f"encoded in {encoding}, not UTF-8", line, value=encoding)
+        faults.add("doc-encoding-not-utf8", f"encoded in {_shown(encoding)}, not UTF-8", line, value=encoding)
     for chunk, final in chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         try:
             text = decoder.decode(chunk, final)
@@ -376,9 +376,15 @@ def _text(
 
 
 def _misfit(error: UnicodeDecodeError, encoding: str) -> str:
-    name = "UTF-8" if encoding == UTF_8 else encoding
-    found = _hex(error).upper()
+    name, found = _shown(encoding), _hex(error).upper()
     return f"the bytes {found} are not {name}" if " " in found else f"the byte {found} is not {name}"
+
+
+def _shown(encoding: str) -> str:
+    """The usual name of an encoding, of which Python has another: `windows-1251` of `cp1251`."""
+    return (
+        f"windows-{encoding[2:]}" if encoding.startswith("cp125") else encoding.replace("iso8859", "iso-8859").upper()
+    )
 
 
 def _hex(error: UnicodeDecodeError) -> str:

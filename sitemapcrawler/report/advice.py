@@ -51,11 +51,13 @@ def in_words(rule: RuleReach, origin: str = "") -> str:
 
 
 def _where(rule: RuleReach, origin: str) -> Markup | None:
-    """The file with most of the URLs."""
+    """The file with most of the URLs; None if other files have the problem as a whole."""
     if rule.main_file is None or rule.in_main_file < 2:
         return None
     file, urls = address(rule.main_file, origin), rule.reach.urls
     if rule.in_main_file >= urls:
+        if rule.reach.files > 1:
+            return None
         everything = "Both" if urls == 2 else f"All {urls:,}"
         return Markup("{} are in {}.").format(everything, file)
     part = f"{rule.in_main_file:,} of {urls:,}"

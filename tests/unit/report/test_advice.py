@@ -21,7 +21,7 @@ def told(
     """The sentences about a rule as text."""
     reach = RuleReach(
         rule,
-        Reach("error", fields.pop("urls", count), count, 1),
+        Reach("error", fields.pop("urls", count), count, fields.pop("files", 1)),
         count,
         "",
         "",
@@ -39,6 +39,7 @@ def told(
     [
         (120, {"main_file": FILE, "in_main_file": 120}, "All 120 are in /products.xml.gz."),
         (2, {"main_file": FILE, "in_main_file": 2}, "Both are in /products.xml.gz."),
+        (2, {"main_file": FILE, "in_main_file": 2, "files": 6}, ""),
         (1, {"main_file": FILE, "in_main_file": 1}, ""),
         (120, {"main_file": FILE, "in_main_file": 80}, "Most of them, 80 of 120, are in /products.xml.gz."),
         (120, {"main_file": FILE, "in_main_file": 30}, "The file with the most, 30 of 120, is /products.xml.gz."),
