@@ -32,6 +32,7 @@ from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
+from sitemapcrawler.rules.facts.utility_pages import leads_to_login
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.grammar import Standing, standing
@@ -276,6 +277,8 @@ class AuditedSite:
         assert reply is not None
         if reply.kind == ReplyKind.REDIRECT_LOOP:
             return Verdict("status-redirect-loop")
+        if reply.redirects and leads_to_login(record.loc, reply.final_url or ""):
+            return Verdict("status-redirect-to-login")
         if reply.redirects and reply.final_url is not None and not is_onsite(record.loc, reply.final_url):
             return Verdict("status-redirect-offsite")
         target = moved_to(reply)

@@ -10,6 +10,7 @@ from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.rules.facts.utility_pages import leads_to_login
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.urls import bare_host
 
@@ -66,6 +67,8 @@ def next_step(record: UrlRecord) -> str:
         return "Raise the server's rate limit for crawlers, or audit again with a longer DOWNLOAD_DELAY."
     if target is None or record.indexability not in (Indexability.REDIRECT, Indexability.CANONICALISED):
         return NEXT.get(record.indexability or "", "")
+    if record.indexability == Indexability.REDIRECT and leads_to_login(record.loc, target.url):
+        return "Remove the entry, or let everyone read the page."
     if bare_host(target.url) != bare_host(record.loc):
         return "Remove the entry: it leads to another site."
     if target.indexable is False:

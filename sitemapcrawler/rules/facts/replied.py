@@ -24,6 +24,7 @@ from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.replies.soft404 import EMPTY
 from sitemapcrawler.rules.facts.given import ReplyFacts, split
 from sitemapcrawler.rules.facts.languages import is_country, is_language
+from sitemapcrawler.rules.facts.utility_pages import leads_to_login
 from sitemapcrawler.urls.display import counted, quoted
 
 OWN_RULE = frozenset((401, 402, 403, 404, 410, 429))
@@ -70,6 +71,8 @@ def _rule_of(status: int) -> str:
 
 def _redirected(loc: str, reply: ReplyRecord) -> str:
     final = reply.final_url or ""
+    if leads_to_login(loc, final):
+        return "status-redirect-to-login"
     here, there = urls.authority(loc), urls.authority(final)
     if here and there and here.bare_host != there.bare_host:
         return "status-soft-404" if reply.soft_404 else "status-redirect-offsite"

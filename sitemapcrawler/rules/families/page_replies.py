@@ -22,6 +22,8 @@ ERROR_PAGE = {
     "Lumar": "Error Pages in Sitemaps",
 }
 NOT_FOUND = {**ERROR_PAGE, "Sitebulb": "Not Found (4XX) URL in XML Sitemaps"}
+REMARKS = {503: ": the server is overloaded, or under maintenance"}
+"""{status: remark}, where the rule on several statuses has another one."""
 FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
 
 
@@ -29,6 +31,7 @@ def _status_message(facts: ReplyFacts, rule: str, remark: str) -> Iterator[Messa
     """Yield a message with the status, if this rule is the one to report it; `remark` follows the status."""
     reply = facts.reply
     if reply.kind == ReplyKind.HTTP_ERROR and fault_of(facts) == rule:
+        remark = REMARKS.get(reply.final_status or 0, remark)
         yield Message(f"HTTP status {reply.final_status}{way(reply)}{remark}", value=str(reply.final_status))
 
 
@@ -126,7 +129,7 @@ status_rule("status-5xx", ERROR_PAGE, ": the server failed")("""
     Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
     Why: Search engines crawl the whole site more slowly, and drop the page if the error lasts.
-    Fix: Repair the pages: the server's error log names the cause.
+    Fix: Repair the pages: the server's error log names the cause. If it was maintenance (503), audit again.
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
 """)
@@ -468,6 +471,19 @@ def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
     """
     if fault_of(facts) == "status-redirect-to-home":
         yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to the home page,")
+
+
+@rule("status-redirect-to-login", WARNING, REDIRECTS, Of.REPLY, also=MOVED)
+def status_redirect_to_login(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed URL redirects to a login page. On any host, judging by its name.
+
+    Why: Search engines do not log in: they never see the page, and may index the login page in its place.
+    Fix: Remove these URLs from the sitemap, or let everyone read the pages.
+    Bad: `https://example.com/account`, which redirects to `https://example.com/login?next=/account`
+    Good: no entry for pages behind a login
+    """
+    if fault_of(facts) == "status-redirect-to-login":
+        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to a login page,")
 
 
 def _permanence(status: int) -> str:

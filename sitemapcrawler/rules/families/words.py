@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import EMPTY_VALUES, QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.objects import is_in_feed
+from sitemapcrawler.rules.facts.utility_pages import KINDS, PAGE_EXTENSIONS, kind_of
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, UrlWith, fault_message, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import read_words
@@ -20,13 +21,8 @@ BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/bu
 
 TABLE = read_words("sitemapcrawler.rules.families", "words")
 WORDS = TABLE["words"]
-KINDS = {name: kind for kind, names in TABLE["utility_pages"].items() for name in names.split()}
-"""{name of a path segment: kind of page}"""
-
 CONTAINERS = frozenset(WORDS["containers"].split())
 """Path segments that may precede such a name, besides language codes. `/docs/api/login` is a content page."""
-
-PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
 
 ASSETS = WORDS["assets"].split()
 FOR_PROGRAMS = WORDS["for_programs"].split()
@@ -224,7 +220,5 @@ def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
         name = ADMINISTRATION
     elif len(above) > MAX_CONTAINERS or not all(part in CONTAINERS or LANGUAGE.fullmatch(part) for part in above):
         return
-    stem, _, extension = name.partition(".")
-    kind = KINDS.get(stem) if not extension or extension in PAGE_EXTENSIONS else None
-    if kind is not None:
+    if (kind := kind_of(name)) is not None:
         yield loc_message(entry, f"{quoted(name)} looks like {kind}", name)

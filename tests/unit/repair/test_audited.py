@@ -98,6 +98,8 @@ def verdict(
         (moved(GOOD, 301, 302), "status-redirect", f"{PAGE}1"),
         (moved(GOOD, 308, 301, 302, 301), "status-redirect", f"{PAGE}2"),
         (moved(OTHER, 302), "status-redirect-offsite", None),
+        (moved("https://example.com/login?next=/page", 302), "status-redirect-to-login", None),
+        (moved("https://login.example/signin"), "status-redirect-to-login", None),
         (moved(OTHER, 302, kind="http-error", final_status=404), "status-redirect-offsite", None),
         (moved(soft_404="title"), "status-soft-404", None),
         (moved(GOOD, 302, soft_404="title"), "status-soft-404", None),

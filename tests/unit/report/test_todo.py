@@ -46,6 +46,8 @@ def error(status: int) -> ReplyRecord:
         (moved("https://www.example.com/a"), Target("https://www.example.com/a", indexable=True), "redirects",
          "https://www.example.com/a", "List the target instead."),
         (moved(redirects=[Hop(302, LOC)]), Target(NEW, indexable=True), "redirects", NEW, "otherwise keep the entry"),
+        (moved(f"{LOC}/login", redirects=[Hop(302, LOC)]), Target(f"{LOC}/login", indexable=True), "redirects",
+         f"{LOC}/login", "let everyone read"),
         (moved(kind="redirect-loop"), None, "redirects without end", None, "fix the redirect"),
         (copy(NEW), Target(NEW, indexable=True), "canonical", NEW, "List the target instead."),
         (copy(NEW), None, "canonical", NEW, "correct the canonical"),

@@ -13,7 +13,7 @@ from sitemapcrawler.rules import Of
 from sitemapcrawler.rules.facts import suspects as telltales
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import find_telling, telling
-from sitemapcrawler.rules.families.words import KINDS
+from sitemapcrawler.rules.facts.utility_pages import KINDS
 from sitemapcrawler.urls.grammar import Invalid, parse
 from tests.unit.tables import cases
 

@@ -33,7 +33,7 @@ from .replying import (
 HOP = (Hop(301, URL),)
 ERRORS = ["401", "403", "404", "410", "4xx", "5xx", "timeout", "dns", "tls", "connection", "redirect-loop"]
 WARNINGS = [
-    "redirect", "redirect-chain", "redirect-offsite", "redirect-to-home", "soft-404", "truncated", "429", "dirt-ratio",
+    "redirect", "redirect-chain", "redirect-offsite", "redirect-to-home", "redirect-to-login", "soft-404", "truncated", "429", "dirt-ratio",
 ]  # fmt: skip
 INFOS = ["402", "redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
 
@@ -61,6 +61,11 @@ def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -
     behind = facts(error(status, redirects=HOP, final_url="https://example.com/b"))
     assert told(behind) == {rule: "error"}
     assert f"HTTP status {status}, after 1 redirect, at 'https://example.com/b'" in message(behind, rule)
+
+
+def test_503_may_be_maintenance() -> None:
+    assert message(facts(error(503)), "status-5xx") == "HTTP status 503: the server is overloaded, or under maintenance"
+    assert message(facts(error(500)), "status-5xx") == "HTTP status 500: the server failed"
 
 
 def test_payment_is_a_note_since_search_engines_may_get_the_page() -> None:
@@ -112,6 +117,9 @@ def test_a_part_of_an_answer(kind: ReplyKind) -> None:
         (URL, moved("https://www.example.com", 301, 302), "status-redirect-to-home"),
         (URL, moved("https://example.com/de-at/"), "status-redirect-to-home"),
         ("https://example.com/?p=7", moved("https://example.com/"), "status-redirect-to-home"),
+        (URL, moved("https://example.com/Account/Login?ReturnUrl=%2Fa", 302), "status-redirect-to-login"),
+        (URL, moved("https://sso.example.net/wp-login.php"), "status-redirect-to-login"),
+        ("https://example.com/login", moved("https://example.com/de/login/"), "status-redirect"),
     ],
 )
 def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: ReplyRecord, rule: str) -> None:
