@@ -133,7 +133,7 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
         return Flaw("invalid", f"{quoted(url)} is not valid: there is other text around the URL")
     scheme = url.partition(":")[0].lower()
     if scheme not in schemes:
-        return Flaw("scheme", f"{quoted(url)} has the scheme {scheme}, not {' or '.join(schemes)}")
+        return Flaw("scheme", f"{quoted(url)} has the scheme {scheme}, not {', '.join(schemes[:-1])} or {schemes[-1]}")
     mark = MARKS.search(url)
     if mark is not None:
         return Flaw("invalid", f"{quoted(url)} has a placeholder that was not filled in: {quoted(mark[0])}")

@@ -27,6 +27,9 @@ SESSION = re.compile(
     r"(?:php|j|asp|cf)?sess(?:ion)?[_-]?id\w*|aspsessionid\w*|cfid|cftoken|zenid|oscsid|sid", re.IGNORECASE
 )
 """Names of parameters that hold a session id."""
+COOKIELESS = r"/\((?:[A-Z]\([^()/\n]*\))*S\([a-z0-9]{24}\)[^/\n]*\)"
+"""Segment that holds a session id of ASP.NET.
+Source: https://learn.microsoft.com/en-us/dotnet/api/system.web.configuration.sessionstatesection.cookieless"""
 SECRET = re.compile(
     r"session|[\w.-]*(?:token|password|passwd|secret)|(?:[\w.-]*[_.-])?(?:pwd|api[_-]?key)", re.IGNORECASE
 )
@@ -239,7 +242,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     "loc-session-id",
     WARNING,
     "Google's older guidelines: do not include session IDs in URLs",
-    (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), Of.ODD_CHILD),
+    (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), UrlWith(COOKIELESS), Of.ODD_CHILD),
     per=Per.FILE("have a session id", by_value=True),
 )
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
@@ -251,6 +254,9 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     Bad: `https://example.com/shop;jsessionid=1A2B3C4D5E6F`
     Good: `https://example.com/shop`
     """
+    if entry.uri is not None and (found := re.search(COOKIELESS, entry.uri.path)):
+        yield loc_message(entry, f"{found[0][1:]} in the path is a session id of ASP.NET", "(S())")
+        return
     for name, value in _parameters(entry):
         if SESSION.fullmatch(name) and _tells(name, value):
             yield loc_message(entry, f"the parameter {name} holds a session id", name)

@@ -564,7 +564,9 @@ def _code_list_faults(name: str, given: Mapping[str, str], codes: Codes, line: i
     if relationship not in RELATIONSHIPS:
         told = "no relationship" if relationship is None else f"the relationship {quoted(relationship)}"
         severity = INFO if relationship and relationship.lower() in RELATIONSHIPS else None
-        yield Message(f"<video:{name}> has {told}, not allow or deny", line, value=relationship, severity=severity)
+        yield Message(
+            f"<video:{name}> has {told}; it must be allow or deny", line, value=relationship, severity=severity
+        )
 
 
 def _meant_code(code: str) -> str:
