@@ -261,9 +261,11 @@ class AuditedSite:
 
     def _of_named(self, record: UrlRecord, rule: str, named: str) -> Verdict | None:
         """The verdict on a page that names another one, by its canonical or a refresh; None if the canonical redirects
-        back to the page. Without a verified target, the page that is named replaces it if another entry shows that it
-        is indexable."""
+        back to the page, or is its version in another language. Without a verified target, the page that is named
+        replaces it if another entry shows that it is indexable."""
         target = record.target
+        if OTHER_LANGUAGE in record.issues:
+            return None
         if rule == CANONICAL and target and target.final_url and not names_other(target.final_url, record.loc):
             return None
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
@@ -367,6 +369,7 @@ def _rows(
 
 
 REDIRECT, CANONICAL, REFRESH = "status-redirect", "page-canonical-other", "page-meta-refresh"
+OTHER_LANGUAGE = "page-canonical-other-language"
 PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexability.CLIENT_ERROR))
 """What may pass, or be meant for crawlers alone."""
 

@@ -41,6 +41,7 @@ NEXT: Mapping[str, str] = {
 
 TARGET_LISTED = frozenset(("page-canonical-other-listed-too", "status-redirect-target-listed-too"))
 """Rules of URLs whose target has an entry of its own."""
+OTHER_LANGUAGE = "page-canonical-other-language"
 
 
 def why(record: UrlRecord) -> str:
@@ -69,6 +70,8 @@ def next_step(record: UrlRecord) -> str:
         return NEXT.get(record.indexability or "", "")
     if record.indexability == Indexability.REDIRECT and leads_to_login(record.loc, target.url):
         return "Remove the entry, or let everyone read the page."
+    if OTHER_LANGUAGE in record.issues:
+        return "Let the page name itself as canonical: its target is the version in another language."
     if bare_host(target.url) != bare_host(record.loc):
         return "Remove the entry: it leads to another site."
     if target.indexable is False:

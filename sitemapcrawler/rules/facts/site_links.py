@@ -232,8 +232,10 @@ LEADING = f"""
     SELECT place, CASE WHEN reply.refresh IS NOT NULL THEN 'redirected' ELSE reply.kind END AS kind,
            reply.final_url AS final,
            coalesce(reply.refresh, CASE reply.kind WHEN 'ok' THEN reply.canonical ELSE reply.final_url END) AS url
-    FROM ({PLACED}) u WHERE reply.kind IN ('ok', 'redirected') AND reply.noindex IS NOT true AND url <> loc"""
-"""SQL for entries whose page leads elsewhere, by its canonical, a refresh or redirects."""
+    FROM ({PLACED}) u WHERE reply.kind IN ('ok', 'redirected') AND reply.noindex IS NOT true AND url <> loc
+      AND NOT coalesce(list_contains(issues, 'page-canonical-other-language'), false)"""
+"""SQL for entries whose page leads elsewhere, by its canonical, a refresh or redirects. A version in another language
+does not take the place of a page."""
 ENDS = Table(
     "site_ends",
     f"""

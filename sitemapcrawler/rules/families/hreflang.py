@@ -537,7 +537,7 @@ def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Mess
     """A language version names another URL as its canonical.
 
     Why: Search engines index the canonical, which may have other links.
-    Fix: Link to the canonical URL of the language version.
+    Fix: Let the language version name itself as canonical, or link to its canonical.
     Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
     Good: `https://example.com/de/`
     """

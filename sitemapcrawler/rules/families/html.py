@@ -321,7 +321,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Good: `https://example.com/shoes` in the sitemap
     """
     other = other_canonical(facts)
-    if other is None or _canonical_trouble(facts) or _unfit(facts):
+    if other is None or _canonical_trouble(facts) or _unfit(facts) or _version_of(facts, other):
         return
     named = f"{_canonical_text(other)}{_unverified(facts)}"
     if _rough_key(other.url or "") == _rough_key(facts.record.loc):
@@ -329,6 +329,23 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(text, value=other.url, severity=WARNING)
     else:
         yield Message(f"the page names another URL as canonical: {named}", value=other.url)
+
+
+@rule("page-canonical-other-language", ERROR, HREFLANG, Of.REPLY, also=CANONICALISED)
+def page_canonical_other_language(facts: ReplyFacts) -> Iterator[Message]:
+    """Canonical of a listed page is its version in another language. The entry lists both with their codes.
+
+    Why: Search engines index the other language alone, and ignore the language versions of this page. Versions in
+    different languages are no duplicates.
+    Fix: Let each language version name itself as canonical.
+    Bad: `https://example.com/fr/` with the canonical `https://example.com/de/`
+    Good: `https://example.com/fr/` with the canonical `https://example.com/fr/`
+    """
+    other = other_canonical(facts)
+    if other is None or _canonical_trouble(facts) or _unfit(facts):
+        return
+    if code := _version_of(facts, other):
+        yield Message(f"the page names its version for {code} as canonical: {_canonical_text(other)}", value=other.url)
 
 
 @rule(
@@ -449,6 +466,18 @@ def other_canonical(facts: ReplyFacts) -> Canonical | None:
         return None
     key = canonical_key(found[0].url or "")
     return None if key in (canonical_key(page.url), canonical_key(facts.record.loc)) else found[0]
+
+
+def _version_of(facts: ReplyFacts, canonical: Canonical) -> str | None:
+    """The code of a canonical that the entry lists as its version in another language."""
+    codes: dict[str, list[str]] = {}
+    for one in facts.record.alternates:
+        url, code = urls.resolve(facts.record.sitemap, one.href or ""), one.hreflang or ""
+        if url is not None and _language(code) is not None:
+            codes.setdefault(canonical_key(url), []).append(code)
+    own, theirs = (codes.get(canonical_key(url), []) for url in (facts.record.loc, canonical.url or ""))
+    are_apart = own and theirs and {*map(_language, own)}.isdisjoint(map(_language, theirs))
+    return theirs[0] if are_apart else None
 
 
 def _counting(page: PageFacts) -> list[Canonical]:

@@ -119,6 +119,11 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
 
 
+def test_a_page_whose_canonical_is_in_another_language_stays(tmp_path: Path) -> None:
+    answer = reply(canonical=GOOD)
+    assert verdict(tmp_path / "audit", issues=["page-canonical-other-language"], answer=answer) is None
+
+
 @pytest.mark.parametrize("rule", ["page-noindex-meta", "page-noindex-header", "page-noindex-for-googlebot-only"])
 def test_a_page_that_is_noindex_is_dropped_by_the_rule_that_found_it(rule: str, tmp_path: Path) -> None:
     answer = reply(noindex_agents=["googlebot"])

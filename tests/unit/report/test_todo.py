@@ -28,6 +28,13 @@ def error(status: int) -> ReplyRecord:
     return ReplyRecord("http-error", status=status, final_status=status, final_url=LOC)
 
 
+def test_canonical_in_another_language_is_corrected_and_not_followed() -> None:
+    record = UrlRecord(LOC, reply=copy(ELSEWHERE), target=Target(ELSEWHERE, indexable=True))
+    record.issues = ["page-canonical-other-language"]
+    set_indexability(record)
+    assert next_step(record).startswith("Let the page name itself as canonical")
+
+
 @pytest.mark.parametrize(
     ("reply", "target", "words", "place", "step"),
     [

@@ -42,7 +42,10 @@ from .replying import (
     told,
 )
 
-ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200", "canonical-not-indexable"]
+ERRORS = [
+    "noindex-meta", "noindex-header", "canonical-other", "canonical-other-language", "canonical-to-non-200",
+    "canonical-not-indexable",
+]  # fmt: skip
 WARNINGS = [
     "shell",
     "noindex-for-googlebot-only",
@@ -142,7 +145,7 @@ def test_by_head_the_headers_are_told_and_nothing_is_missing() -> None:
     ("reply", "soft_404", "rules"),
     [
         (ok(), "'Page not found'", {"status-soft-404": "warning"}),
-        (moved("https://example.com/login"), None, {"status-redirect": "warning"}),
+        (moved("https://example.com/login"), None, {"status-redirect-to-login": "warning"}),
         (error(404), None, {"status-404": "error"}),
         (ReplyRecord(reason=Reason.STOPPED), None, {}),
     ],
@@ -242,6 +245,21 @@ def test_what_a_canonical_was_verified_to_be(indexability: str, reason: str | No
     asked = facts(record=UrlRecord(URL, sitemap=SITEMAP, target=target), page=page(link("https://example.com/b")))
     assert told(asked) == {rule: "error"}
     assert findings(asked)[0].message.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("codes", "rule"),
+    [
+        (("fr", "de"), "page-canonical-other-language"), (("de-AT", "de-DE"), "page-canonical-other"),
+        (("x-default", "de"), "page-canonical-other"), ((None, "de"), "page-canonical-other"), (("de", None), "page-canonical-other"),
+    ],
+)  # fmt: skip
+def test_canonical_in_another_language(codes: tuple[str | None, str | None], rule: str) -> None:
+    pages = zip(codes, (URL, "https://example.com/b"), strict=True)
+    record = UrlRecord(URL, sitemap=SITEMAP, alternates=[Alternate(code, to) for code, to in pages if code])
+    asked = facts(record=record, page=page(link("https://example.com/b")))
+    assert [found for found in told(asked) if found.startswith("page-canonical")] == [rule]
+    assert ("its version for de" in message(asked, rule)) is (rule == "page-canonical-other-language")
 
 
 def test_no_canonical() -> None:
