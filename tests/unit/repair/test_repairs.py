@@ -532,7 +532,9 @@ def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path:
     assert (packed.result.read, packed.result.unrepaired) == (1, 1)
     broken = repair(tmp_path / "broken", feed.replace(b"<title>t", b"<title>t & u"), names=[name])
     assert broken.locs == [f"{HOME}a", f"{HOME}b"]
-    assert "<lastmod>2026-05-01T10:00:00Z</lastmod>" in written(broken, name)
+    assert broken.names == ["feed-sitemap.xml"]
+    assert "<lastmod>2026-05-01T10:00:00Z</lastmod>" in written(broken, "feed-sitemap.xml")
+    assert f"  {HOME}{name} -> {HOME}feed-sitemap.xml\n" in broken.readme
     assert ("rss", "urlset") in [(row["old"], row["new"]) for row in broken.rows]
     assert broken.errors() == broken.violations() == []
 
@@ -662,7 +664,7 @@ def test_a_nested_item_of_a_feed_is_an_error_and_becomes_an_entry(tmp_path: Path
     items = f"<item><title>a</title><link>{HOME}a</link>{inner}</item>"
     feed = f'<rss version="2.0"><channel><title>t</title><link>{HOME}</link><description>d</description>{items}</channel></rss>'
     outcome = repair(tmp_path, feed.encode(), names=["feed.rss"])
-    assert outcome.format("feed.rss") == "xml-urlset"
+    assert outcome.format("feed-sitemap.xml") == "xml-urlset"
     assert outcome.locs == [f"{HOME}a", f"{HOME}b"]
 
 
