@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -37,6 +38,8 @@ CUT_SHORT = ("dataloss", "download_stopped")
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
 """Maximum length of an exception's message, in characters."""
+TUNNEL = re.compile(r"(CONNECT tunnel with proxy \S+) \[\{'status': (\d+).*")
+"""Scrapy's message on a proxy that refuses a host, with the answer as Python writes it."""
 
 
 class Forbidden(IgnoreRequest):
@@ -136,7 +139,7 @@ def reason(error: BaseException | None) -> str:
     if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's error queue
         told = "; ".join(str(entry[-1]) for entry in told)
         return f"TLS: {told}"[:MAX_REASON]
-    words = masked(" ".join(str(cause).split()))[:MAX_REASON]
+    words = masked(TUNNEL.sub(r"\1: status \2", " ".join(str(cause).split())))[:MAX_REASON]
     return words or type(error).__name__
 
 

@@ -165,11 +165,13 @@ def test_robots_blocks() -> None:
         (ConnectionLost(), "the connection was closed before the answer was complete"),
         (AddressForbidden("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
         (ValueError("two\n  lines\t"), "two lines"),
+        (ValueError("Could not open CONNECT tunnel with proxy p:80 [{'status': 403, 'reason': b'Forbidden'}]"),
+         "Could not open CONNECT tunnel with proxy p:80: status 403"),
         (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
         (ValueError(), "ValueError"),
         (ValueError("x" * 10_000), "x" * MAX_REASON),
     ],
-)
+)  # fmt: skip
 def test_reason_is_one_sentence(error: Exception, words: str) -> None:
     assert reason(error) == words
 
