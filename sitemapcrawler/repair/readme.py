@@ -56,7 +56,7 @@ GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
 OFFSITE = """\
 Search engines ignore pages and sitemaps of these hosts in a file of another host, and the set lacks the pages. If a
-host is yours, add the line to its robots.txt, and audit and fix again:"""
+host is yours, add the line to its robots.txt, and audit and fix again; if not, remove files that list nothing else:"""
 UNREAD = """\
 These files could not be read, or not to their end, and the set lacks pages of them. Those that are not part of it stay
 on the server as they are:"""

@@ -325,7 +325,8 @@ def _advise(member: Member, is_listed: bool, result: Repaired, is_new: bool) -> 
     if placed is None:
         if member.unlistable == member.emptied_by and not is_new:
             result.changes.add(Change(Action.EMPTIED, member.emptied_by, url, url, "", member.source.url))
-            advice.emptied.append(url)
+            if all(sitemap != member.source.url for _, sitemap in result.changes.offsite):  # that has advice of its own
+                advice.emptied.append(url)
         return
     upload = "/".join(filter(None, (readme.FOLDER, placed.own.root)))
     if upload not in dict(advice.uploads):

@@ -80,8 +80,17 @@ def test_a_file_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
         ("dropped", "xml-empty-urlset", f"{HOME}a.xml"),
         ("not written", "xml-empty-urlset", f"{HOME}a.xml"),
     ]
-    assert f"Remove them from robots.txt, Search Console and the\nserver:\n  {HOME}a.xml\n" in outcome.readme
+    assert f"list nothing else:\n  https://other.example: 1 entry; Sitemap: {HOME}a.xml\n" in outcome.readme
+    assert "Remove them" not in outcome.readme
     assert counts(outcome) == (4, 2, 0, 2, 0)
+
+
+def test_a_file_of_which_nothing_is_left_is_to_be_removed(tmp_path: Path) -> None:
+    outcome = repair(
+        tmp_path, index(f"{HOME}a.xml", f"{HOME}b.xml"), urlset(page("{slug}")), urlset(page("b")),
+        names=["sitemap.xml", "a.xml", "b.xml"],
+    )  # fmt: skip
+    assert f"Remove them from robots.txt, Search Console and the\nserver:\n  {HOME}a.xml\n" in outcome.readme
 
 
 def test_a_file_whose_urls_cannot_be_decoded_stays_on_the_server(tmp_path: Path) -> None:
