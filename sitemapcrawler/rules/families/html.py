@@ -333,7 +333,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-canonical-other-language", ERROR, HREFLANG, Of.REPLY, also=CANONICALISED)
 def page_canonical_other_language(facts: ReplyFacts) -> Iterator[Message]:
-    """Canonical of a listed page is its version in another language. The entry lists both with their codes.
+    """Canonical of a listed page is in another language. The entry lists both as language versions.
 
     Why: Search engines index the other language alone, and ignore the language versions of this page. Versions in
     different languages are no duplicates.
