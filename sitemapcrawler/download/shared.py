@@ -26,6 +26,8 @@ FINISHED = "finished"
 """Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""
 ENDED = (None, FINISHED, "max_urls")
 """Reasons of an end after which nothing is left to do, so that no stop is meant."""
+SHUTDOWN = "shutdown"
+"""Scrapy's reason for the end of a crawl that a signal stopped."""
 
 
 class Repeating(Protocol):
@@ -97,10 +99,9 @@ class Stop(OfCrawler):
         super().__init__(crawler)
         self.reason: str | None = None
         """Why the crawl is ending early; None otherwise."""
-        self.since = 0.0
-        """When that was decided (`time.monotonic`)."""
         self.hurried_at: float | None = None
-        """When the user stopped a crawl that was already ending at a limit (`time.monotonic`); else None."""
+        """When a signal stopped the crawl (`time.monotonic`). None for an end at a limit, which has time for all
+        records."""
         self.max_time: float | None = None
         """Seconds after which the crawl is stopped; None for no limit."""
         self.internal_errors = 0
@@ -129,15 +130,19 @@ class Stop(OfCrawler):
 
     def begin(self, reason: str) -> None:
         """Announce the end of the crawl, for which `scrapy.core.engine` waits until running requests are done."""
-        before, engine = self.reason, self.crawler.engine
-        if reason != FINISHED and before is None:
-            self.reason, self.since = reason, time.monotonic()
-            self.crawler.signals.send_catch_log(stopping)
-            if engine is not None:
-                cancel_waiting(engine.downloader, partial(may_cancel, self.crawler))
-        elif before in ENDED and reason not in ENDED and self.hurried_at is None:
+        begins, hurries = reason != FINISHED and self.reason is None, reason == SHUTDOWN and self.hurried_at is None
+        if hurries:
             self.hurried_at = time.monotonic()
+        if begins:
+            self.reason = reason
+        if begins or hurries:
             self.crawler.signals.send_catch_log(stopping)
+        if begins and self.crawler.engine is not None:
+            cancel_waiting(self.crawler.engine.downloader, partial(may_cancel, self.crawler))
+
+    def is_late(self, after: float) -> bool:
+        """True if a signal stopped the crawl more than `after` seconds ago."""
+        return self.hurried_at is not None and time.monotonic() - self.hurried_at > after
 
     def end(self, reason: str) -> None:
         """Announce the end of the crawl, and begin it."""

@@ -6,7 +6,6 @@ if it is a plain http(s) URL.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -407,12 +406,7 @@ RECORDS = tuple(dict.fromkeys(sheet.kind for sheet in sheets() if sheet.kind not
 
 
 WRITE_S = 14.5
-"""Seconds from a stop until no further rows are written: half a second less than a stopped crawl may take in total."""
-
-
-def _is_late(stop: Stop) -> bool:
-    """True if the crawl was stopped so long ago that a workbook must end."""
-    return stop.early and time.monotonic() - stop.since > WRITE_S
+"""Seconds from a signal until no further rows are written: half a second less than a crawl may take to stop."""
 
 
 class WorkbookExporter(RecordExporter):
@@ -455,7 +449,7 @@ class WorkbookExporter(RecordExporter):
         """Create an exporter that knows for how many crawlers URLs are judged."""
         params = getattr(crawler.spider, "params", None)
         judged = len(getattr(params, "judged_agents", ()))
-        late = partial(_is_late, Stop.of(crawler))
+        late = partial(Stop.of(crawler).is_late, WRITE_S)
         return super().from_crawler(crawler, file, judged_agents=judged, is_late=late, **kwargs)
 
     @classmethod

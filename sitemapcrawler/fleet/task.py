@@ -26,8 +26,8 @@ from sitemapcrawler.urls.display import counted, inert
 PRELOAD = "sitemapcrawler.fleet.preload"
 TELL_S = 1.0
 """Seconds between two reports of progress."""
-GRACE_S = 30.0
-"""Seconds by which a crawl may exceed `max_time`: it needs up to 15 to stop, and then writes its files."""
+GRACE_S = 300.0
+"""Seconds by which a crawl may exceed `max_time`, for the files of a site of millions of URLs."""
 KILL_S = 30.0
 """Seconds from SIGTERM to SIGKILL."""
 MAX_TIME = "max_time"

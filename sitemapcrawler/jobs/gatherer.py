@@ -1,7 +1,7 @@
 """Gathers what the end of a crawl tells: what the rules concern, and the data of the report. From the job's database
 and, if the crawl was stopped, from uncommitted rows.
 
-After a stop, queries are interrupted when their time is over.
+After a signal, queries are interrupted when their time is over.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Interrupter:
 
 
 GATHER_S = 13.5
-"""Seconds from a stop until gathering must end: half a second after records are read back (`job.STOP_S`), and early
+"""Seconds from a signal until gathering must end: half a second after records are read back (`job.STOP_S`), and early
 enough to finish the feeds and the page."""
 
 
@@ -95,46 +95,46 @@ class Gatherer:
     async def gather(self, summary: SummaryRecord, agents: Sequence[str], names: Sequence[str]) -> Report | None:
         """Gather the report; None if the database failed. Parameters as in `jobs.report.gather`."""
         made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
-        return await self.ask(made)
+        return await self.ask(made, partly=True)
 
-    async def ask(self, query: Query[T]) -> T | None:
-        """Run a query on the database and on rows that are not committed; None if the database failed."""
+    async def ask(self, query: Query[T], *, partly: bool = False) -> T | None:
+        """Run a query on the database and on rows that are not committed. None if the database failed, or has no room
+        or time for these rows; with `partly`, the query then runs without them."""
         if self._writer.error is not None:
             return None
         self._crawler.signals.connect(self._hurry, signal=stopping)
         self._hurry()
         try:
-            return await self._writer.run(partial(self._with_rest, query))
+            return await self._writer.run(partial(self._with_rest, query, partly))
         finally:
             self._interrupter.end()
 
-    def _with_rest(self, query: Query[T]) -> T:
+    def _with_rest(self, query: Query[T], partly: bool) -> T | None:
         store = self._writer.store
-        if store.get("state") != FINISHED and not self._is_late():
+        finished = store.get("state") == FINISHED
+        if not finished and not self._is_late():
             try:
                 with store.trial() as connection, self._interrupter.interruptible(connection):
                     put_files(store, self._run, self._records.rest)
                     self._records.last_rows.put()
                     self.mark(connection)
                     return query(connection)
-            except (duckdb.Error, OSError):  # no room or time for uncommitted rows: report without them
+            except (duckdb.Error, OSError):  # no room or time for uncommitted rows
                 pass
+        if not finished and not partly:
+            return None
         with store.analysis() as cursor, self._interrupter.interruptible(cursor):
             return query(cursor)
 
     def _hurry(self) -> None:
-        """If the crawl is to end early, interrupt queries when their time is over."""
+        """If a signal stopped the crawl, interrupt queries when their time is over."""
         if self._seconds_left is not None:
             self._interrupter.begin(self._seconds_left)
 
     @property
     def _seconds_left(self) -> float | None:
-        """Seconds until gathering must end. None if the crawl was not stopped, or by a limit that leaves nothing to
-        do."""
-        stop = Stop.of(self._crawler)
-        if not stop.begun():
-            return None
-        stopped_at = stop.since if stop.early else stop.hurried_at
+        """Seconds until gathering must end. None if no signal stopped the crawl."""
+        stopped_at = Stop.of(self._crawler).hurried_at
         return None if stopped_at is None else max(0.0, stopped_at + GATHER_S - time.monotonic())
 
     def _is_late(self) -> bool:

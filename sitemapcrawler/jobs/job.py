@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -96,7 +95,7 @@ Gathered = AnswerRecord | ChangeRecord | PageRecord | RenderedRecord
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
 STOP_S = 13.0
-"""Seconds from a stop to the end of feeds: two less than a stopped crawl may take in total."""
+"""Seconds from a signal to the end of feeds: two less than a stopped crawl may take in total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,13 +565,13 @@ class Job:
 
     async def stored(self) -> AsyncIterator[object]:
         """Yield records that this run did not read, for the feeds: files and findings, and all others but url records
-        if the job is finished. After a stop, only as many as there is time for."""
+        if the job is finished. After a signal, only as many as there is time for."""
         if self._has_earlier_rows:
             async for record in self._in_time(read_back(self.store, self._writer, self._asked)):
                 yield record
 
     def urls(self) -> AsyncIterator[object]:
-        """Yield all url records for the feeds, in their final form if the crawl has come to its end. After a stop, only
+        """Yield all url records for the feeds, in their final form if the crawl has come to its end. After a signal,
         as many as there is time for."""
         return self._in_time(self._writer.each(self._url_batches))
 
@@ -600,7 +599,7 @@ class Job:
             with_memory(partial(listing.fill, cursor), self.store.give_more_memory)
 
     async def listed(self) -> AsyncIterator[object]:
-        """Yield the rows that complete the list of findings, with `findings=all`. After a stop, only as many as there
+        """Yield the rows that complete the list of findings, with `findings=all`. After a signal, as many as there
         is time for."""
         if self._listing is not None:
             if self.finished:
@@ -613,16 +612,12 @@ class Job:
         try:
             async for item in items:
                 yield item
-                if self._is_late():
+                if self._stop.is_late(STOP_S):
                     keeps = "; the job keeps them" if self.folder is not None else ""
                     logger.warning("not all records were written in time%s", keeps)
                     break
         finally:
             self._giving = False
-
-    def _is_late(self) -> bool:
-        """True if the feeds must be closed because of an earlier stop."""
-        return self._stop.early and time.monotonic() - self._stop.since > STOP_S
 
     def summary(self) -> SummaryRecord:
         """Summary of a finished job."""

@@ -56,7 +56,9 @@ def _is_of_files(id: str, reach: Reach) -> bool:
 
 
 def unknown(rules: Iterable[str], severities: Collection[str]) -> Reaches:
-    """For what found something in a crawl whose records could not be counted."""
-    by_rule = {rule: Reach(own_severity(rule), at_least=True) for rule in rules}
+    """For what found something in a crawl whose records could not be counted. `severities`: those of the findings."""
+    worst = min(severities, key=SEVERITIES.index, default="")
+    own = {rule: own_severity(rule) for rule in rules}
+    by_rule = {rule: Reach(one if one in severities else worst, at_least=True) for rule, one in own.items()}
     found, by_severity = completed(by_rule, {one: Reach(one, at_least=True) for one in severities}, ())
     return found, {severity: reach for severity, reach in by_severity.items() if severity in severities}

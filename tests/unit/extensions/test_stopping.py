@@ -144,13 +144,15 @@ def watched(*reasons: str) -> Watched:
         (["shutdown"], "shutdown", ["before 0"]),
         (["finished"], None, []),  # the end of all work is no stop, nor that of another spider of a project
         (["max_urls", "shutdown", "shutdown"], "max_urls", ["before 0", "before 1"]),
+        (["max_time"], "max_time", ["before 0"]),
+        (["max_time", "shutdown"], "max_time", ["before 0", "before 1"]),
     ],
 )
 def test_stop_is_told_before_the_engine_waits(reasons: list[str], reason: str | None, told: list[str]) -> None:
     crawl = watched(*reasons)
     assert (crawl.stop.reason, crawl.told) == (reason, told)
     assert crawl.engine.closed[0] == reasons[0]
-    assert (crawl.stop.hurried_at is not None) == (len(reasons) > 1)
+    assert (crawl.stop.hurried_at is not None) == ("shutdown" in reasons)
 
 
 def test_time_is_up() -> None:

@@ -32,6 +32,7 @@ from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 
+COUNT = "SELECT count(*) FROM urls"
 FILE = "https://e.com/s.xml"
 ENDLESS = "SELECT count(*) FROM range(10000000000) a, range(10000000000) b WHERE hash(a.range, b.range) = 1"
 SLACK_S = 20
@@ -188,6 +189,17 @@ class Crawl:
         finally:
             records.close()
 
+    async def count(self) -> int | None:
+        """The number of url records, by `Gatherer.ask`."""
+        writer = Committer(self.store, 1, self.failures.append)
+        records = Recorder(writer, None)
+        try:
+            await self._fill(records)
+            counted = Gatherer(self.crawler, writer, records, 1).ask(lambda rows: rows.execute(COUNT).fetchone())
+            return next(iter(await counted or ()), None)
+        finally:
+            records.close()
+
     async def _fill(self, records: Recorder) -> None:
         for file in (FILE, *(f"https://e.com/{number}.xml" for number in range(1, self.files))):
             entry = UrlRecord("https://e.com/1", sitemap=file, lastmod_at="2024-05-01T00:00:00Z")
@@ -201,12 +213,12 @@ class Crawl:
         self._stopping = receiver
 
     def _stop(self) -> None:
-        self.stopped("shutdown", since=time.monotonic())
+        self.stopped("shutdown", time.monotonic())
         self._stopping()
 
-    def stopped(self, reason: str, since: float = 0.0) -> None:
+    def stopped(self, reason: str, hurried_at: float | None = None) -> None:
         """Have the crawl end early."""
-        self.stop.reason, self.stop.since = reason, since
+        self.stop.reason, self.stop.hurried_at = reason, hurried_at
 
 
 @pytest.fixture
@@ -245,7 +257,7 @@ def test_rows_that_cannot_be_inserted_are_done_without(crawl: Crawl, monkeypatch
 
 
 def test_long_stopped_crawl_has_a_report_without_figures(crawl: Crawl) -> None:
-    crawl.stopped("shutdown")
+    crawl.stopped("shutdown", 0.0)
     made = asyncio.run(crawl.report())
     assert made is not None
     assert {"files", "months", "languages"} < set(made.left_out)
@@ -264,16 +276,22 @@ def test_many_files_that_are_to_be_read_again_take_few_descriptors(
     assert crawl.spools <= 10
 
 
-def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl) -> None:
-    crawl.stopped("max_urls")
+@pytest.mark.parametrize(("reason", "count"), [("max_urls", 1), ("max_time", 1), ("shutdown", None)])
+def test_counts_are_of_all_records_or_unknown(crawl: Crawl, reason: str, count: int | None) -> None:
+    crawl.stopped(reason, 0.0 if reason == "shutdown" else None)
+    assert asyncio.run(crawl.count()) == count
+
+
+@pytest.mark.parametrize("reason", ["max_urls", "max_time"])
+def test_crawl_that_ended_at_a_limit_takes_its_time(crawl: Crawl, reason: str) -> None:
+    crawl.stopped(reason)
     made = asyncio.run(crawl.report())
     assert made is not None
     assert (made.months, made.robots_count, made.left_out) == ({"2024-05": 1}, 1, [])
 
 
 def test_crawl_that_is_stopped_while_it_ends_at_a_limit_is_in_a_hurry(crawl: Crawl) -> None:
-    crawl.stopped("max_urls")
-    crawl.stop.hurried_at = time.monotonic() - gatherer.GATHER_S
+    crawl.stopped("max_urls", time.monotonic() - gatherer.GATHER_S)
     made = asyncio.run(crawl.report())
     assert made is not None
     assert {"files", "months"} < set(made.left_out)

@@ -19,7 +19,7 @@ from sitemapcrawler.pipelines import reach_counter
 from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.reach import Reaches, places
+from sitemapcrawler.rules.reach import Reaches, places, unknown
 from tests.unit.rules.sites import HOME, A, B, C, Site, at
 
 ROBOTS = f"{HOME}/robots.txt"
@@ -220,3 +220,15 @@ def test_urls_that_differ_in_two_numbers_are_told_apart() -> None:
     number = 20_000
     records = [entry(f"/shop/category-{at % 97}/product-{at:07}.html", A, "status-404") for at in range(number)]
     assert from_database(records)[0]["status-404"].urls == number
+
+
+@pytest.mark.parametrize(
+    ("severities", "expected"),
+    [(["info"], {"robots-unreachable": "info"}), (["info", "error"], {"robots-unreachable": "error"}), ([], {})],
+)
+def test_rule_that_was_not_counted_has_a_severity_that_was_found(
+    severities: list[str], expected: dict[str, str]
+) -> None:
+    found, by_severity = unknown(expected, severities)
+    assert {rule: reach.severity for rule, reach in found.items()} == expected
+    assert sorted(by_severity) == sorted(severities)
