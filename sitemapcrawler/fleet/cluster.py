@@ -90,7 +90,11 @@ def reaching() -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayError as error:
-        raise ClusterFailed(first_line(error)) from None
+        raise _failed(error) from None
+
+
+def _failed(error: Exception) -> ClusterFailed:
+    return ClusterFailed(f"the Ray cluster failed: {first_line(error).rstrip('.')}")
 
 
 class RayOutput(io.TextIOBase):
@@ -237,14 +241,14 @@ class RayCluster:
         except errors.RayTaskError as error:
             cause = getattr(error, "cause", error)
             if isinstance(cause, errors.RayError):  # the actor failed, which all tasks need
-                raise ClusterFailed(first_line(cause)) from None
+                raise _failed(cause) from None
             known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
             common = not known or isinstance(cause, (OutputFailed, CrawlFault))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
             reason, common = f"its worker died: {first_line(error)}", False
         except errors.RayError as error:
-            raise ClusterFailed(first_line(error)) from None
+            raise _failed(error) from None
         with reaching():
             return DomainFailure(reason, common, ray.get(attempts))
 

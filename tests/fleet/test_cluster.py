@@ -161,6 +161,15 @@ def test_failure_that_other_domains_share_is_told_apart(
     joined._crawls.done.remote.assert_called_once_with("a.example")
 
 
+def test_actor_that_is_gone_is_the_end_of_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sitemapcrawler.fleet import cluster
+
+    monkeypatch.setattr(cluster.ray, "get", Mock(side_effect=cluster.ray.exceptions.ActorDiedError()))
+    joined: Any = SimpleNamespace(_crawls=Mock())
+    with pytest.raises(cluster.ClusterFailed, match=r"^the Ray cluster failed: The actor died .*[^.]$"):
+        cluster.RayCluster.result(joined, None, domain("a.example"))
+
+
 def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.fleet import cluster
 

@@ -80,8 +80,8 @@ class ObjectStore:
         return self.open()[0]
 
     def check(self) -> None:
-        probe = self._at(f"_probe-{uuid4().hex}")
         with refusing(f"{self.url} cannot be written to"):
+            probe = self._at(f"_probe-{uuid4().hex}")
             if self.fs.isfile(self._at("")):
                 raise OutputFailed(f"{self.url} is a file, and no folder")
             if self.protocol not in WHOLE:

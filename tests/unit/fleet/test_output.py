@@ -94,6 +94,11 @@ def test_check_makes_the_folder_and_leaves_nothing(out: Output, tmp_path: Path) 
     assert (tmp_path / "out").is_dir()
 
 
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1:1/x", "webhdfs://127.0.0.1:1/x"])
+def test_store_that_cannot_be_reached(url: str) -> None:
+    assert refusal(output_at(url).check).startswith(f"{url} cannot be written to: ")
+
+
 @pytest.mark.parametrize("below", ["", "/below/it"])
 def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
