@@ -11,6 +11,7 @@ import hashlib
 import re
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
@@ -78,8 +79,16 @@ class Places:
     """
 
     def __init__(self, roots: Mapping[str, str] | None = None, folder: Path | None = None) -> None:
-        here = (folder or Path.cwd()).as_uri().rstrip("/") + "/"
-        self._roots = sorted({here: "", **(roots or {})}.items(), key=lambda root: -len(root[0]))
+        self._here = (folder or Path.cwd()).as_uri().rstrip("/") + "/"
+        self._roots = sorted({self._here: "", **(roots or {})}.items(), key=lambda root: -len(root[0]))
+
+    def relative(self, finding: FindingRecord) -> FindingRecord:
+        """Return the finding with a message and a value that name files relative to the folder, as locations do."""
+        message = finding.message.replace(f"'{self._here}", "'")
+        value = finding.value and finding.value.removeprefix(self._here)
+        if (message, value) == (finding.message, finding.value):
+            return finding
+        return replace(finding, message=message, value=value)
 
     def reference(self, url: str) -> tuple[str, bool]:
         """Return the URI reference of a sitemap, and whether it is relative to the folder."""
@@ -167,7 +176,7 @@ class JUnitExporter(FindingsExporter):
 
     def export_item(self, item: object) -> None:
         """Store the item's findings, and whether a file was read."""
-        for finding in findings_of(item):
+        for finding in map(self._places.relative, findings_of(item)):
             row = (inert(finding.rule), inert(finding.severity), inert(finding.message), _line(finding))
             if finding.sitemap:
                 self._add(finding.sitemap, *row)
@@ -350,7 +359,8 @@ class SarifExporter(FindingsExporter):
         self.outlet.write_utf8(head.removesuffix(b"}]}") + b',"results":[')
 
     def export_item(self, item: object) -> None:
-        results = [result for finding in findings_of(item) if (result := self._result(finding))]
+        found = map(self._places.relative, findings_of(item))
+        results = [result for finding in found if (result := self._result(finding))]
         if results:
             text = b",\n".join(map(msgspec.json.encode, results))
             self.outlet.write_utf8(self._separator + text)

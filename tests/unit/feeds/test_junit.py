@@ -250,6 +250,8 @@ def test_a_file_of_this_machine_has_its_path(tmp_path: Any, monkeypatch: pytest.
         SitemapRecord(sitemap=(sitemap := (tmp_path / "public/s.xml").as_uri())), a_finding(sitemap=sitemap)
     )
     assert cases(file) == [("public/s.xml", "loc-relative", "failure")]
+    found = report(a_finding(sitemap=sitemap, message=f"is listed in '{sitemap}' too"))
+    assert [one.get("message") for one in found.iter("failure")] == ["is listed in 'public/s.xml' too"]
 
 
 def test_roots_make_paths_of_urls() -> None:

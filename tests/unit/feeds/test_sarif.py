@@ -301,7 +301,10 @@ class TestPlaces:
 
     def test_no_path_of_this_machine_is_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        assert str(tmp_path).encode() not in export(a_finding(sitemap=(tmp_path / "s.xml").as_uri()))
+        one, other = ((tmp_path / name).as_uri() for name in ("s.xml", "t.xml"))
+        found = a_finding(sitemap=one, message=f"is listed in '{other}' too", value=other)
+        assert str(tmp_path).encode() not in export(found)
+        assert results(found)[0]["message"]["text"] == "is listed in 't.xml' too"
 
     def test_a_file_elsewhere_and_a_url_stay_absolute(self, tmp_path: Path) -> None:
         for uri in ((tmp_path / "s.xml").as_uri(), SITEMAP, "http://[::1]:8000/s.xml?from=1&to=2"):
