@@ -47,7 +47,7 @@ def validate(
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     done = forks.run(
-        command(*arguments, *SETTINGS),
+        command(*SETTINGS, *arguments),
         cwd=folder,
         env={**environment(), "TMPDIR": str(scratch), **variables},
         input=sent or b"",
@@ -606,6 +606,12 @@ def hook() -> Any:
 )
 def test_hook_takes_files_that_are_named_like_sitemaps(hook: Any, name: str, taken: bool) -> None:
     assert (re.search(hook["files"], name) is not None) == taken
+
+
+def test_hook_takes_no_file_for_an_option(hook: Any, tmp_path: Path) -> None:
+    (tmp_path / "-ositemap.xml").write_bytes(urls_of("/1"))
+    done = validate(tmp_path, *hook["entry"].split()[2:], *hook["args"], "-ositemap.xml")
+    assert [line.split(" ")[:3] for line in told(done)][:1] == [["-ositemap.xml:3", "error", "loc-relative"]]
 
 
 def test_rule_of_a_user_is_explained(tmp_path: Path) -> None:

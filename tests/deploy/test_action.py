@@ -207,8 +207,9 @@ def test_entry_of_the_hook_runs_on_staged_files(runner: Runner) -> None:
     taken = [name for name in staged if re.search(hook["files"], name)]
     assert taken == ["public/maps/sitemap-a.xml", "public/sitemap.xml"]
     path = os.pathsep.join([str(runner.temp / "sitemapcrawler" / "bin"), os.environ["PATH"]])
+    options = ("--base-url", f"{HOME}/", "--base-dir", "public", "--min-severity", "error")
     done = subprocess.run(
-        [*hook["entry"].split(), "--base-url", f"{HOME}/", "--base-dir", "public", "--min-severity", "error", *taken],
+        [*hook["entry"].split(), *options, *hook["args"], *taken],
         cwd=runner.workspace,
         env=runner.environment() | {"PATH": path},
         capture_output=True,
