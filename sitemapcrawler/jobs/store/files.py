@@ -22,6 +22,8 @@ NO_THREAD = "can't start new thread"
 """Message of Python's error if the system refuses a thread."""
 OUT_OF_MEMORY = "out of memory"
 FULL = "No space left on device"
+OF_PLACE = (FULL, "Read-only file system", "Permission denied")
+"""Words of errors that come from the place of a database, in exceptions of any type: a commit raises others."""
 NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNORECASE)
 """DuckDB's messages about its memory limit."""
 
@@ -47,7 +49,7 @@ def in_words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     first = str(error).strip().partition("\n")[0]
-    for words in (FULL, "Read-only file system", "Permission denied"):
+    for words in OF_PLACE:
         if words in str(error):
             return words
     return re.sub(r"^\w+( \w+)* Error: ", "", first)
@@ -64,10 +66,10 @@ def refusal(path: object, error: Exception) -> StoreError:
         holder = HOLDER.search(str(error))
         who = f" (process {holder[1]})" if holder else ""
         return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
-    out_of_reach = isinstance(error, duckdb.IOException) and ("Cannot open file" in str(error) or FULL in str(error))
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is as it was")
-    advice = "use another JOBDIR" if out_of_reach or isinstance(error, OSError) else "fresh=yes starts over"
+    is_of_place = isinstance(error, OSError) or any(words in str(error) for words in (*OF_PLACE, "Cannot open file"))
+    advice = "use another JOBDIR" if is_of_place else "fresh=yes starts over"
     return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")
 
 

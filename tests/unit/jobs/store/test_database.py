@@ -262,6 +262,11 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
             ELSEWHERE,
         ),
         (
+            duckdb.TransactionException('Failed to commit: Could not write file "/x": No space left on device'),
+            "No space left on device",
+            ELSEWHERE,
+        ),
+        (
             duckdb.IOException("IO Error: Cannot open file: Read-only file system\nmore"),
             "Read-only file system",
             ELSEWHERE,
