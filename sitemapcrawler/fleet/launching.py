@@ -96,9 +96,10 @@ def _run(
     domains = f"{counted(fleet.counts.total, 'domain')}, {fleet.counts.earlier:,} of them done earlier"
     with stop.handling_signals():
         try:
-            if not fleet.is_done:  # starting Ray takes some 20 s
+            if not fleet.is_done:
+                logger.info("%s, into %s; Ray starts, which takes some 20 s", domains, output.url)
                 with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
-                    logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
+                    logger.info("%s at once", counted(cluster.room, "domain"))
                     with resumable():
                         fleet.run(cluster, showing.update)
         except ClusterFailed:

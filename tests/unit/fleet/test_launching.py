@@ -137,7 +137,7 @@ class DyingCluster:
             raise ClusterFailed("the cluster is gone")
 
 
-@pytest.mark.parametrize(("at", "lines"), [("start", 2), ("wait", 3), ("running", 3), ("result", 3)])
+@pytest.mark.parametrize(("at", "lines"), [("start", 3), ("wait", 4), ("running", 4), ("result", 4)])
 def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
     at: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
