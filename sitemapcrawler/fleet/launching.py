@@ -16,6 +16,7 @@ from sitemapcrawler.crawl.params import Params, Use
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.dashboard import FleetDisplay, closing_line
+from sitemapcrawler.fleet.domains import FAILED
 from sitemapcrawler.fleet.driver import Fleet, FleetStop
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
 from sitemapcrawler.fleet.output.folders import failing_as
@@ -107,7 +108,10 @@ def _run(
                 raise
         if not stop.now and not fleet.broken:
             with resumable():
-                sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
+                results = sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
+            if (lacking := fleet.counts.done - results) > 0:
+                lost = f"{output.url} lacks the results of {counted(lacking, 'domain')}"
+                raise OutputFailed(f"{lost}: name a place that all machines of the cluster see")
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     if fleet.stopped:
         logger.info("stopped before the end; %s", ADVICE)
@@ -139,15 +143,16 @@ def source_of(output: Output) -> Source:
     return (None, output.url) if output.is_local else output.open()
 
 
-def sum_up(output: Output, fleet: Fleet, judged: bool) -> None:
-    """Write the summary and the HTML page next to the tables. `judged`: False if no rules were applied. Raises
-    OutputFailed."""
+def sum_up(output: Output, fleet: Fleet, judged: bool) -> int:
+    """Write the summary and the HTML page next to the tables; return the number of results in them. `judged`: False if
+    no rules were applied. Raises OutputFailed."""
     with output.scratch() as folder:
         with failing_as(f"{output.url}: the summary cannot be written"):
-            write_overview(source_of(output), fleet.counts.failed, folder, judged)
+            overview = write_overview(source_of(output), fleet.counts.failed, folder, judged)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)
+    return sum(overview.states.values()) - overview.states.get(FAILED, 0)
 
 
 def code_of(fleet: Fleet) -> int:

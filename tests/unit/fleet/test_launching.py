@@ -29,6 +29,12 @@ from sitemapcrawler.spiders.running import STOPPED
 FLEET: Any = SimpleNamespace(counts=SimpleNamespace(failed=[]))
 
 
+def options(out: Path, one: Domain) -> Namespace:
+    """Options of the command for a fleet of one domain."""
+    return Namespace(out=str(out), arguments={}, listed=DomainList([one]), max_time=60.0, retries=0, again=None,
+        address=None, workers=1, cpus=1.0, per_address=1)  # fmt: skip
+
+
 @pytest.fixture
 def out(tmp_path: Path) -> Output:
     return output_at(str(tmp_path / "out"))
@@ -143,11 +149,8 @@ def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
 ) -> None:
     monkeypatch.setattr(fleet, "RayCluster", lambda *_: DyingCluster(at))
     monkeypatch.setattr(FleetDisplay, "update", lambda display, running: running.progress())
-    listed = DomainList([domain("127.0.0.1")])
-    opts = Namespace(out=str(tmp_path / "out"), arguments={}, listed=listed, max_time=60.0, retries=0, again=None,
-        address=None, workers=1, cpus=1.0, per_address=1)  # fmt: skip
     with caplog.at_level(logging.INFO):
-        assert fleet.run(Settings(), {}, opts) == STOPPED
+        assert fleet.run(Settings(), {}, options(tmp_path / "out", domain("127.0.0.1"))) == STOPPED
     assert [record.getMessage() for record in caplog.records][-1] == (
         "stopped before the end; run the same command to resume"
     )
@@ -156,13 +159,20 @@ def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
 
 
 def test_fleet_of_which_all_is_done_needs_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, summed = domain("127.0.0.1"), list[int]()
+    one = domain("127.0.0.1")
     monkeypatch.setattr(driver, "finished", lambda output: {file_name(DOMAIN, one)})
-    monkeypatch.setattr(fleet, "sum_up", lambda output, found, judged: summed.append(found.counts.earlier))
+    monkeypatch.setattr(fleet, "sum_up", lambda output, found, judged: found.counts.earlier)
     monkeypatch.delattr(fleet, "RayCluster")
-    opts = Namespace(out=str(tmp_path / "out"), arguments={}, listed=DomainList([one]), max_time=60.0, retries=0,
-        again=None, address=None, workers=1, cpus=1.0, per_address=1)  # fmt: skip
-    assert (fleet.run(Settings(), {}, opts), summed) == (0, [1])
+    assert fleet.run(Settings(), {}, options(tmp_path / "out", one)) == 0
+
+
+def test_results_that_other_machines_keep_to_themselves_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = domain("127.0.0.1")
+    monkeypatch.setattr(driver, "finished", lambda output: {file_name(DOMAIN, one)})
+    with pytest.raises(OutputFailed, match=r"out lacks the results of 1 domain: name a place that all machines "):
+        fleet.run(Settings(), {}, options(tmp_path / "out", one))
 
 
 def test_second_ctrl_c_may_come_as_soon_as_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
