@@ -456,10 +456,6 @@ def _has_cells(row: Sequence[str]) -> bool:
 _decoder = json.JSONDecoder()
 
 
-class BrokenJson(ValueError):
-    """JSON that cannot be read further."""
-
-
 class _Objects:
     """Makes rows of JSON values. Most objects of a list have the same names."""
 
@@ -519,87 +515,36 @@ def _json_lines(lines: Iterable[str], objects: _Objects) -> Iterator[Row | Unrea
 
 
 def _array(texts: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:
-    """Yield the elements of a JSON array, without holding the whole array in memory."""
-    array = _JsonArray(texts)
-    try:
-        for value, line in array.elements():
-            yield objects.row(value, line)
-    except BrokenJson as error:
-        yield Unread(array.line, f"the JSON is broken, {error}: {REST_UNREAD}")
+    """Yield the elements of a JSON array up to a break. Its text is held in memory."""
+    text = "".join(texts)
+    line, begin, at = 1, 0, _behind_blanks(text, text.index("[") + 1)
+    is_end = text.startswith("]", at)
+    while not is_end:
+        line += text.count("\n", begin, at)
+        begin = at
+        try:
+            value, end = _decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            yield _broken(line, f"{quoted(text[at : at + MAX_LINE])} is not JSON")
+            return
+        yield objects.row(value, line)
+        at = _behind_blanks(text, end)
+        is_end = text.startswith("]", at)
+        if not is_end:
+            if not text.startswith(",", at):
+                yield _broken(line, ", or ] is missing")
+                return
+            at = _behind_blanks(text, at + 1)
+    if _behind_blanks(text, at + 1) < len(text):
+        yield _broken(line, "there is text after its end")
 
 
-class _JsonArray:
-    """Splits a JSON array into its elements. `line` is the current line."""
+def _behind_blanks(text: str, at: int) -> int:
+    return BLANKS.match(text, at).end()  # type: ignore[union-attr]  # it also matches nothing
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.line = 1
-        self._texts = iter(texts)
-        self._text = ""
-        self._at = 0
 
-    def elements(self) -> Iterator[tuple[object, int]]:
-        """Yield the elements and their lines. Raises BrokenJson."""
-        self._mark_of("[")
-        if self._next() == "]":
-            self._mark_of("]")
-        else:
-            while True:
-                mark = self._next()
-                line = self.line
-                yield self._element(), line
-                mark = self._mark_of(",]")
-                if mark == "]":
-                    break
-        if self._next():
-            raise BrokenJson("there is text after its end")
-
-    def _element(self) -> object:
-        while True:
-            try:
-                value, end = _decoder.raw_decode(self._text, self._at)
-                # A number may continue in text that has not been read.
-                if end < len(self._text) or not self._more():
-                    break
-            except (ValueError, RecursionError):
-                if len(self._text) - self._at > MAX_LINE or not self._more():
-                    raise BrokenJson(f"{quoted(self._text[self._at :])} is not JSON") from None
-        self._advance(end)
-        return value
-
-    def _mark_of(self, marks: str) -> str:
-        mark = self._next()
-        if not mark or mark not in marks:
-            raise BrokenJson(f"{' or '.join(marks)} is missing")
-        self._advance(self._at + 1)
-        return mark
-
-    def _next(self) -> str:
-        """Return the next character that is not white space; empty at the end."""
-        while True:
-            blanks = BLANKS.match(self._text, self._at)
-            assert blanks is not None  # it matches nothing too
-            end = blanks.end()
-            self._advance(end)
-            if end < len(self._text):
-                return self._text[end]
-            if not self._more():
-                return ""
-
-    def _advance(self, end: int) -> None:
-        self.line += self._text.count("\n", self._at, end)
-        self._at = end
-
-    def _more(self) -> bool:
-        """Double the unread text, so that a long element is not parsed too often; False at the end."""
-        parts = [self._text[self._at :]]
-        wanted = 2 * len(parts[0])
-        for text in self._texts:
-            parts.append(text)
-            wanted -= len(text)
-            if wanted <= 0:
-                break
-        self._text, self._at = "".join(parts), 0
-        return len(parts) > 1
+def _broken(line: int, why: str) -> Unread:
+    return Unread(line, f"the JSON is broken, {why}: {REST_UNREAD}")
 
 
 # Parquet
