@@ -35,8 +35,9 @@ class Delivery:
 
     async def send_last(self, record: FindingRecord | RobotsRecord) -> None:
         """Store a record on the whole crawl, and send it."""
-        if self._job is None or self._job.records.last(record):
-            await self.send(record)
+        if self._job is not None:
+            self._job.records.last(record)
+        await self.send(record)
 
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file

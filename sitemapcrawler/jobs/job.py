@@ -48,7 +48,7 @@ from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.index_status import IndexStatuses, Inspection
 from sitemapcrawler.jobs.links import Links, LinkScope
-from sitemapcrawler.jobs.listing import FirstFindings, Listing
+from sitemapcrawler.jobs.listing import Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
 from sitemapcrawler.jobs.page_choice import SampleDraw, drawn
 from sitemapcrawler.jobs.protocols import Arguments, Crawl
@@ -159,10 +159,7 @@ class Job:
         self._earlier_runs = opened.earlier
         self._stop = Stop.of(crawler)
         self._writer = Committer(store, self.run, self._lost)
-        first = FirstFindings() if opened.lists_all else None
-        if first is not None and self.run > 1:
-            first.restore(store)
-        self.records = Recorder(self._writer, self.comparison, first, opened.folder is not None)
+        self.records = Recorder(self._writer, self.comparison, opened.folder is not None)
         self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
@@ -548,7 +545,7 @@ class Job:
 
     @property
     def _asked(self) -> Asked:
-        return Asked(self.run, self.finished, self._only_changes, self._listing is not None)
+        return Asked(self.run, self.finished, self._only_changes)
 
     @property
     def _has_earlier_rows(self) -> bool:

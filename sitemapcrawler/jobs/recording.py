@@ -24,12 +24,11 @@ from sitemapcrawler.items import AnswerRecord, FindingRecord, RenderedRecord, Ro
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
-from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.rewriting import NewValues, rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import HELD, TYPE, WHOLE_SITE, tables
+from sitemapcrawler.jobs.store.schema import TYPE, WHOLE_SITE, tables
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
@@ -41,11 +40,6 @@ FINAL = (
     "reply", "target", "indexable", "indexability", "usage", "issues", "change", "changed_fields", "what_changed",
 )  # fmt: skip
 """Columns of url records that are final when the URL is verified."""
-
-
-def marked(lines: bytes, column: str) -> bytes:
-    """Set a column of truth values in JSON lines."""
-    return lines.replace(b"}\n", b',"%b":true}\n' % column.encode())
 
 
 class LastRows:
@@ -63,7 +57,7 @@ class LastRows:
 
     def add_finding(self, line: bytes) -> None:
         """Add a finding about the whole crawl, as a JSON line. Raises OSError if the disk is full."""
-        self._tables["findings"].write(marked(line, WHOLE_SITE), 1)
+        self._tables["findings"].write(b'%b,"%b":true}\n' % (line[:-2], WHOLE_SITE.encode()), 1)
 
     def settle(self, notes: Sequence[Note], lines: bytes, findings: bytes, count: int) -> None:
         """Add the final form of url records that were written before. `lines`: their JSON; `findings`: the JSON of
@@ -121,13 +115,9 @@ OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
 class Recorder:
     """Collects records, and passes those of a file to the writer when it has been read."""
 
-    def __init__(
-        self, writer: Committer, comparison: Comparison | None, first: FirstFindings | None = None, resumes: bool = True
-    ) -> None:
-        """`first`: which findings feeds write at once, with `findings=all`; None: all. `resumes`: False if no run will
-        resume the job, so that it need not keep replies."""
+    def __init__(self, writer: Committer, comparison: Comparison | None, resumes: bool = True) -> None:
+        """`resumes`: False if no run will resume the job, so that it need not keep replies."""
         self._writer = writer
-        self._first = first
         self._resumes = resumes
         self._spool = writer.store.spool
         self._comparison = comparison
@@ -158,10 +148,8 @@ class Recorder:
         await self._judge(batch.urls)
         notes = [batch.notes.on(record) for record in batch.urls]
         new = batch.notes.findings(batch.urls)
-        found, held = self._lines(new)
         with self._writer.guarded():
-            self.last_rows.settle(notes, self._json.lines(batch.urls), found, len(new))
-        remove(notes, held)
+            self.last_rows.settle(notes, self._json.lines(batch.urls), self._lines(new), len(new))
         self._withhold(batch)
 
     def _withhold(self, batch: NotedBatch) -> None:
@@ -182,13 +170,12 @@ class Recorder:
             self._comparison.end_file(record)
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
-            found, held = self._lines(record.findings)
-            rows.findings.write(found, len(record.findings))
+            rows.findings.write(self._lines(record.findings), len(record.findings))
             unwanted = self._repaired.pop(record.sitemap, ())
             record.findings = [
                 finding
                 for finding in record.findings
-                if id(finding) not in held and not (finding.url in unwanted and RULES[finding.rule].per is Per.ENTRY)
+                if not (finding.url in unwanted and RULES[finding.rule].per is Per.ENTRY)
             ]
         rows.result = result
         if not complete or record.sitemap in self._spoilt:
@@ -263,16 +250,13 @@ class Recorder:
         """Add the result of fetching a robots.txt."""
         self._writer.put("policies", {"origin": origin, "asked_at": _now(), "answer": answer})
 
-    def last(self, record: FindingRecord | RobotsRecord) -> bool:
-        """Add a record about the whole crawl. Returns False if feeds write it at the end."""
-        held: set[int] = set()
+    def last(self, record: FindingRecord | RobotsRecord) -> None:
+        """Add a record about the whole crawl."""
         with self._writer.guarded():
             if isinstance(record, RobotsRecord):
                 self.last_rows.add_robots(record)
             else:
-                line, held = self._lines([record])
-                self.last_rows.add_finding(line)
-        return not held
+                self.last_rows.add_finding(self._lines([record]))
 
     def close(self) -> None:
         """Drop what was not committed."""
@@ -294,11 +278,9 @@ class Recorder:
         """Add url records, as JSON lines, with their findings."""
         rows = self._rows(sitemap)
         found = [finding for note in notes for finding in note.findings]
-        found_lines, held = self._lines(found)
         with self._writer.guarded():
             rows.urls.write(lines, count)
-            rows.findings.write(found_lines, len(found))
-        remove(notes, held)
+            rows.findings.write(self._lines(found), len(found))
 
     def _rows(self, sitemap: str) -> FileRows:
         rows = self._reading.get(sitemap)
@@ -306,23 +288,9 @@ class Recorder:
             rows = self._reading[sitemap] = FileRows(sitemap, self._spool(), self._spool(), self._spool())
         return rows
 
-    def _lines(self, findings: Sequence[FindingRecord]) -> tuple[bytes, set[int]]:
-        """Findings as JSON lines, and the identities of those that feeds write at the end."""
-        if not findings:
-            return b"", set()
-        if self._first is None:
-            return self._json.lines(findings), set()
-        held = [finding for finding in findings if not self._first.has(finding)]
-        identities = set(map(id, held))
-        now = [finding for finding in findings if id(finding) not in identities]
-        lines = self._json.lines(now) if now else b""
-        return lines + (marked(self._json.lines(held), HELD) if held else b""), identities
-
-
-def remove(notes: Sequence[Note], held: set[int]) -> None:
-    """Remove the findings with these identities, which feeds write at the end."""
-    for note in notes if held else ():
-        note.findings = [finding for finding in note.findings if id(finding) not in held]
+    def _lines(self, findings: Sequence[FindingRecord]) -> bytes:
+        """Findings as JSON lines; most batches have none."""
+        return self._json.lines(findings) if findings else b""
 
 
 def _now() -> str:

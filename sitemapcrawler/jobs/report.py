@@ -21,7 +21,6 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER, WORST
 from sitemapcrawler.jobs.coverage import FOLDER
-from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import iso, json_line, json_object
@@ -182,6 +181,17 @@ LEADS = f"""
 
 _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
+
+
+def share(counts: Iterable[int], room: int) -> int:
+    """Maximum number of rows of each kind, so that all kinds together fit. Kinds with few rows leave room to others."""
+    left = sorted(counts)
+    for place, count in enumerate(left):
+        each = room // (len(left) - place)
+        if count > each:
+            return each
+        room -= count
+    return max(left, default=0)
 
 
 def most_each(kept: Iterable[int]) -> int:

@@ -17,16 +17,16 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.listing import of_changes
 from sitemapcrawler.jobs.protocols import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import read_tally
 from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched
-from sitemapcrawler.jobs.store.schema import HELD, RECORDS
+from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
+from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
 PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
@@ -157,8 +157,6 @@ class Asked:
     """True if an earlier run finished the job, so that this one sends all records."""
     only_changes: bool
     """True if entries that are unchanged since the baseline are left out."""
-    lists_all: bool = False
-    """True if the rows at the end have the findings that feeds have not written."""
 
     @property
     def earlier(self) -> str:
@@ -186,9 +184,16 @@ class Asked:
         condition = self.earlier
         if self.only_changes and table == "findings":
             condition += f" AND {of_changes()}"
-        if self.lists_all and table == "findings":
-            condition += f" AND {HELD} IS NULL"
         return condition
+
+
+def of_changes() -> str:
+    """SQL condition for the findings that `only=changes` keeps: none on an unchanged entry."""
+    of_files = ", ".join(literal(rule.id) for rule in all_rules() if rule.per is not Per.ENTRY)
+    return (
+        f"(url IS NULL OR whole_site OR rule IN ({of_files}) OR NOT EXISTS (SELECT 1 FROM urls one "
+        f"WHERE one.sitemap = findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
+    )
 
 
 async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[object]:

@@ -36,7 +36,7 @@ RECORDS: dict[str, type] = {
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
 HELD = "held"
-"""Column of findings: true if feeds write them at the end, with `findings=all`, else null."""
+"""Column of findings that is null: version 2.0.0 set it, whose jobs are continued."""
 
 TIME = "TIMESTAMP"
 """SQL type of a time: microseconds, in UTC. TIMESTAMPTZ would be shown in the zone of whoever asks, and Python's client

@@ -202,7 +202,7 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """More findings were counted than are listed.
 
-    With `findings=all`, a list has at most 1,000,000 rows, with a share for each rule.
+    With `findings=all`, a list has at most 1,000,000 of the entries that a finding on their file or site sums up.
 
     Why: A list with thousands of similar findings hides the others. The counts and the `issues` of entries are
     complete.
@@ -213,7 +213,8 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     number = unlisted.number
     if unlisted.rows is not None:
         entries = f"{counted(number, 'more entry', 'more entries')} with {unlisted.rule}"
-        text = f"{entries} {'is' if number == 1 else 'are'} not in this list, which has {unlisted.rows:,} rows at most"
+        lacks = f"{entries} {'is' if number == 1 else 'are'} not in this list"
+        text = f"{lacks}, which has at most {unlisted.rows:,} of a rule"
         query = f"SELECT loc FROM 'urls.parquet' WHERE list_contains(issues, '{unlisted.rule}')"
         yield Message(f"{text}; the url records name the rule: {query} (DuckDB)", value=unlisted.rule)
         return

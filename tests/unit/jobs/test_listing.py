@@ -1,4 +1,4 @@
-"""The list of all findings: what feeds write at once, and the rows at the end, or a share of them for each rule."""
+"""The list of all findings: the rows that complete it at the end."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections import Counter
 
 import pytest
 
-from sitemapcrawler.envelopes import FindingBatch, RecordBatch
 from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs import listing
-from sitemapcrawler.jobs.listing import FirstFindings, Listing, share
+from sitemapcrawler.jobs.listing import Listing
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.rules import all_rules
 
 FILE, TWICE, DATES, DEAD = "https://example.com/a.xml", "cross-duplicate-url", "lastmod-missing", "status-404"
 TITLE = "Several files of a site list the same page"
@@ -40,13 +38,6 @@ def filled(store: Store, only_changes: bool = False) -> tuple[Listing, list[Find
     with store.cursor() as cursor:
         rows.fill(cursor)
     return rows, [finding for batch in rows.batches() for finding in batch.records]
-
-
-def hold(store: Store, number: int, **fields: object) -> None:
-    """Insert findings that feeds have not written, on entries and with a message of their own."""
-    finding = {"rule": DEAD, "severity": "error", "sitemap": FILE, "message": "m", "held": True, **fields}
-    with store.transaction():
-        store.insert_rows("findings", [{**finding, "url": f"https://example.com/{n}"} for n in range(number)])
 
 
 def test_entries_that_a_note_sums_up_are_notes_beside_warnings(store: Store) -> None:
@@ -81,44 +72,14 @@ def test_each_entry_of_a_url_that_a_file_lists_several_times_has_a_row(store: St
     assert rows.left_out == {}
 
 
-def test_findings_that_wait_come_with_their_messages(store: Store) -> None:
-    hold(store, 20, rule=DATES, severity="info")
+def test_a_list_that_is_full_says_what_it_lacks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MAX_ROWS", 14)
     rows, found = filled(store)
-    assert Counter((finding.rule, finding.message) for finding in found) == {(DATES, "m"): 20, (TWICE, TITLE): 4}
-    assert [type(batch) for batch in rows.batches()] == [RecordBatch, FindingBatch], "SARIF and JUnit have the first"
+    assert Counter(finding.rule for finding in found) == {DATES: 14, TWICE: 4}
+    assert rows.left_out == {DATES: 6}
 
 
-@pytest.mark.parametrize(("held", "left_out"), [(0, {DATES: 14}), (12, {DATES: 16, DEAD: 8})])
-def test_a_list_that_is_full_has_a_share_of_each_rule(
-    store: Store, monkeypatch: pytest.MonkeyPatch, held: int, left_out: dict[str, int]
-) -> None:
-    monkeypatch.setattr(listing, "MAX_ROWS", 16 if held else 14)
-    hold(store, held)
-    rows, found = filled(store)
-    whole = {DATES: 20, TWICE: 4, DEAD: held}
-    assert Counter(finding.rule for finding in found) == Counter(whole) - Counter(left_out)
-    assert rows.left_out == left_out
-
-
-def test_findings_on_unchanged_entries_are_no_changes(store: Store) -> None:
-    hold(store, 5)
+def test_unchanged_entries_are_no_changes(store: Store) -> None:
     store.execute("UPDATE urls SET change = CASE WHEN line < 3 THEN 'unchanged' WHEN line < 5 THEN 'added' END")
     _, found = filled(store, only_changes=True)
-    assert Counter(finding.rule for finding in found) == {DATES: 17, TWICE: 2, DEAD: 2}
-
-
-def test_feeds_write_the_first_findings_of_each_rule(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "MAX_ROWS", 4 * len({rule.id for rule in all_rules()}))
-    hold(store, 9)
-    first = FirstFindings()
-    first.restore(store)  # 3 findings of DEAD, which do not wait
-    assert [first.has(FindingRecord(DEAD)) for _ in range(3)] == [True, False, False]
-    assert [first.has(FindingRecord(DATES)) for _ in range(5)] == [True, True, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("counts", "room", "each"),
-    [([], 10, 0), ([1, 2], 10, 2), ([1, 50], 10, 9), ([50, 50], 10, 5), ([3, 50, 50], 10, 3), ([5], 0, 0)],
-)
-def test_shares(counts: list[int], room: int, each: int) -> None:
-    assert share(counts, room) == each
+    assert Counter(finding.rule for finding in found) == {DATES: 17, TWICE: 2}

@@ -31,7 +31,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs import url_table
 from sitemapcrawler.jobs.counting import reaches
-from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather, most_each
+from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather, most_each, share
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS
@@ -173,6 +173,14 @@ def test_no_rule_shows_more_findings_than_there_is_room_for() -> None:
 )
 def test_rules_with_few_findings_leave_room_to_the_others(kept: list[int], most: int) -> None:
     assert most_each(kept) == most
+
+
+@pytest.mark.parametrize(
+    ("counts", "room", "each"),
+    [([], 10, 0), ([1, 2], 10, 2), ([1, 50], 10, 9), ([50, 50], 10, 5), ([3, 50, 50], 10, 3), ([5], 0, 0)],
+)
+def test_shares(counts: list[int], room: int, each: int) -> None:
+    assert share(counts, room) == each
 
 
 @pytest.mark.parametrize(
