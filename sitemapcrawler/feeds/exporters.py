@@ -45,21 +45,6 @@ ROWS_AT_ONCE = 1000
 """Records converted to columns together; converting them one by one takes ninety times as long."""
 JOIN = "; "
 """Between the texts of a list in a CSV cell."""
-FORMER_OPTIONS: Mapping[str, str] = {
-    "cells": "`fields` chooses fields; .jsonl and .parquet have all of them",
-    "delimiter": "cells are separated by commas; .xlsx opens in spreadsheet programs of every country",
-    "errors": "a character that the encoding lacks is a backslash escape; encoding chooses another",
-    "join_multivalued": "lists are joined by '; '; .jsonl and .parquet keep them",
-    **dict.fromkeys(
-        ("dialect", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting", "strict"),
-        "rows are written as in RFC 4180; .jsonl and .parquet need no quotes",
-    ),
-    **dict.fromkeys(
-        ("allow_nan", "check_circular", "default", "ensure_ascii", "separators", "skipkeys", "sort_keys"),
-        "JSON is compact, or has `indent`; encoding=ascii writes escapes, and `fields` orders the keys",
-    ),
-}
-"""{former option of a CSV or JSON feed: what to use instead}."""
 
 
 def are_extensions_items(settings: BaseSettings) -> bool:
@@ -160,8 +145,8 @@ class JsonLinesExporter(RecordExporter):
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
-        """Raise ValueError for former options, TypeError for unknown ones."""
-        _check_text_options(cls, options)
+        """Raise TypeError for unknown options."""
+        cls(io.BytesIO(), **options)
 
     def export_item(self, item: object) -> None:
         """Write the item's records, one per line."""
@@ -253,8 +238,8 @@ class CsvExporter(RecordExporter):
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
-        """Raise ValueError for several record types and for former options, TypeError for unknown ones."""
-        _check_text_options(cls, options)
+        """Raise ValueError for several record types, TypeError for unknown options."""
+        cls(io.BytesIO(), **options)
 
     @classmethod
     def fields_of(cls, kinds: Iterable[type]) -> list[str]:
@@ -320,12 +305,6 @@ class CsvExporter(RecordExporter):
         self.outlet.write_text(self._text.getvalue())
         self._text.seek(0)
         self._text.truncate()
-
-
-def _check_text_options(exporter: type[JsonLinesExporter | CsvExporter], options: FeedOptions) -> None:
-    for name in FORMER_OPTIONS.keys() & options.keys():
-        raise ValueError(f"{name} no longer exists: {FORMER_OPTIONS[name]}")
-    exporter(io.BytesIO(), **options)
 
 
 def is_ours(item: object) -> bool:

@@ -23,7 +23,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.feeds.exporters import FORMER_OPTIONS, CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
+from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import (
@@ -462,10 +462,9 @@ class TestCsv:
         assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
 
     @pytest.mark.parametrize("exporter", [CsvExporter, JsonLinesExporter, JsonExporter])
-    @pytest.mark.parametrize("name", FORMER_OPTIONS)
-    def test_former_option_names_what_to_use(self, exporter: Any, name: str) -> None:
-        with pytest.raises(ValueError, match=f"^{name} no longer exists: .*(fields|encoding|feed|jsonl|xlsx)"):
-            exporter.check_options({name: ","})
+    def test_option_of_version_1_is_refused(self, exporter: Any) -> None:
+        with pytest.raises(TypeError, match="delimiter"):
+            exporter.check_options({"delimiter": ";"})
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), NotedBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
