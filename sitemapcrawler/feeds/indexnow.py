@@ -20,8 +20,6 @@ from sitemapcrawler.robots.agents import SEARCH, named
 
 MAX_URLS = 10_000
 """URLs of a body. Source: https://www.indexnow.org/documentation"""
-MAX_WAITING = 200_000
-"""URLs that wait for their bodies, of all hosts: some 40 MB."""
 DIGEST_BYTES = 8
 """Bytes of a URL that is remembered: of a million, two share them with a probability of 3 in 100 million."""
 NO_NEWS = frozenset(("changefreq", "priority", "blocked_for"))
@@ -49,8 +47,6 @@ class IndexNowExporter(RecordExporter):
         self._waiting: dict[str, list[str]] = {}
         """{host: URLs that no body has yet}."""
         self._known: set[bytes] = set()
-        self._many = 0
-        """Number of these URLs."""
         self._bodies = 0
 
     def start_exporting(self) -> None:
@@ -76,15 +72,11 @@ class IndexNowExporter(RecordExporter):
         self._known.add(digest)
         host = urlsplit(url).netloc
         self._waiting.setdefault(host, []).append(url)
-        self._many += 1
         if len(self._waiting[host]) == MAX_URLS:
             self._write(host)
-        elif self._many > MAX_WAITING:
-            self._write(max(self._waiting, key=lambda name: len(self._waiting[name])))
 
     def _write(self, host: str) -> None:
         found = self._waiting.pop(host)
-        self._many -= len(found)
         body = msgspec.json.encode({"host": host, "urlList": found})
         self.outlet.write_text(",\n" if self._bodies else "\n")
         self.outlet.write_utf8(body)

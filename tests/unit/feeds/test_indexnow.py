@@ -82,14 +82,6 @@ def test_body_has_the_urls_of_one_host_each_once_and_escaped(monkeypatch: pytest
     ]
 
 
-def test_bodies_of_many_hosts_are_written_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexnow, "MAX_WAITING", 3)
-    records = [url(f"https://{host}.example/{number}") for number in range(3) for host in "aab"]
-    found = bodies(records)
-    assert sum(len(body["urlList"]) for body in found) == 6
-    assert len(found) > 2
-
-
 def test_rows_of_the_database_are_sent_as_records_are() -> None:
     records = [
         url(),
