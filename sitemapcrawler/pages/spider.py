@@ -128,8 +128,8 @@ class SitemapSpider(ArgumentSpider):
     subclass may have others. An invalid argument raises ValueError before the crawl starts and logs one line.
 
     Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while `PAGES_WAITING` requests
-    wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again, and `max_urls`
-    applies to all runs together.
+    wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again; `max_urls`
+    counts those of one run.
     """
 
     rules: Rules = ()

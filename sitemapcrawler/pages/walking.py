@@ -7,8 +7,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
-from hashlib import blake2b
-from pathlib import Path
 from typing import Protocol
 
 from scrapy import Request, signals
@@ -127,57 +125,6 @@ def _let_go(task: asyncio.Future[Result]) -> None:
 
 ENTRY_KEY = "sitemap_entry"
 """Key in `Request.meta` of a page's entry, for the errback: a callback may do without."""
-KEPT = "sitemap.pages"
-"""File in the job folder with the concatenated keys of the pages."""
-KEY_BYTES = 16
-"""Length of a key in bytes: collisions stay unlikely beyond 10^15 pages."""
-
-
-class Quota:
-    """Counts pages towards `max_urls`, each once, as Scrapy requests it once.
-
-    Memory, and disk in a job: `KEY_BYTES` and a set entry per page; nothing without a limit.
-    """
-
-    def __init__(self, most: int | None, folder: Path | None, fingerprint: Callable[[Request], bytes]) -> None:
-        """`folder`: job folder, or None; `fingerprint`: Scrapy's. Raises OSError for an unusable job folder."""
-        self._most = most
-        self._fingerprint = fingerprint
-        self._file = (folder / KEPT).open("a+b", buffering=0) if most is not None and folder is not None else None
-        self._known: set[bytes] = set()
-        self._count = 0
-        if self._file is not None:
-            self._file.seek(0)
-            self._remember(self._file.readall())
-            self._file.truncate(self._count * KEY_BYTES)
-
-    @property
-    def full(self) -> bool:
-        """True if no further page may be requested."""
-        return self._most is not None and self._count >= self._most
-
-    def use(self, request: Request) -> None:
-        """Count a page request."""
-        if self._most is None:
-            return
-        key = blake2b(self._fingerprint(request), digest_size=KEY_BYTES).digest()
-        if request.dont_filter or key not in self._known:
-            self._remember(key)
-            if self._file is not None:
-                self._file.write(key)
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def _remember(self, keys: bytes) -> None:
-        """Add concatenated keys; ignores an incomplete one at the end."""
-        for at in range(0, len(keys) - KEY_BYTES + 1, KEY_BYTES):
-            self._known.add(keys[at : at + KEY_BYTES])
-            self._count += 1
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -201,13 +148,10 @@ class PageRequests:
         self._spider = spider
         self._errback = errback
         crawler = spider.crawler
-        folder = job_dir(crawler.settings)
-        fingerprint = crawler.request_fingerprinter.fingerprint
-        self._quota = Quota(spider.params.max_urls, Path(folder) if folder else None, fingerprint)
         self._stats = crawler.stats
         self._failed = False
         self._sent: Request | None = None
-        self._in_job = folder is not None
+        self._in_job = job_dir(crawler.settings) is not None
         self.count = 0
         """Requests of this run that Scrapy's duplicate filter has let pass."""
         self.known = 0
@@ -216,8 +160,8 @@ class PageRequests:
 
     @property
     def full(self) -> bool:
-        """True if `max_urls` is reached, counting earlier runs of the job."""
-        return self._quota.full
+        """True if this run has requested `max_urls` pages."""
+        return self._spider.params.max_urls is not None and self.count >= self._spider.params.max_urls
 
     def for_batch(self, batch: UrlBatch) -> Iterator[Request]:
         """Requests for the pages of a batch, up to `max_urls`. Pass each to `count_sent` when it is sent."""
@@ -232,7 +176,6 @@ class PageRequests:
         """Count a request that is sent. Scrapy decides before the next one whether it drops it."""
         self.count += 1
         self._sent = request
-        self._quota.use(request)
 
     def _drop(self, request: Request) -> None:
         if request is self._sent:
@@ -252,7 +195,6 @@ class PageRequests:
 
     def conclude(self, sitemaps: SitemapItems) -> None:
         """Store the counts in the stats, and log one line."""
-        self._quota.close()
         for name, count in (sitemaps.selection.skipped + sitemaps.frontier.skipped).items():
             self._stats.inc_value(f"sitemap/skipped/{name}", count)
         self._stats.set_value("sitemap/pages", self.count)

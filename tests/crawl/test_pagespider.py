@@ -381,19 +381,14 @@ def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(shop: Path, tmp_path: 
         assert max(Counter(path for path in server.paths if path in paths).values()) == 1
 
 
-def test_limit_holds_for_all_runs_of_a_job(shop: Path, tmp_path: Path) -> None:
-    """Whatever the site lists by then, and in whatever order the files come."""
+def test_limit_counts_a_page_that_is_listed_twice_once(shop: Path) -> None:
     with SiteServer() as server:
-        home, paths = server.url(), [f"/page/{number}" for number in range(9)]
-        options = ("-a", f"sitemap={home}/s.xml", "-s", f"JOBDIR={tmp_path / 'job'}")
+        home, paths = server.url(), ["/page/1", "/page/1", "/page/2", "/page/3", "/page/4"]
         server.otherwise = page("page")
-        for most, listed in ((3, paths), (3, paths[::-1]), (5, paths[2:])):
-            server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
-            done = crawl(shop, "plain", *options, "-a", f"max_urls={most}")
-            assert "max_urls is reached" in done.log
-            asked = [path for path in server.paths if path in paths]
-            assert len(asked) == len(set(asked)) == most
-    assert set(asked) == set(paths[:5])
+        server.routes = {"/s.xml": urlset(*(home + path for path in paths))}
+        done = crawl(shop, "plain", "-a", f"sitemap={home}/s.xml", "-a", "max_urls=3")
+        assert "max_urls is reached" in done.log
+        assert sorted(path for path in server.paths if path in paths) == ["/page/1", "/page/2", "/page/3"]
 
 
 KINDS = """
