@@ -6,20 +6,16 @@ the setting names a component.
 
 from __future__ import annotations
 
-import codecs
 import json
 import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from importlib import import_module
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
-from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
@@ -49,13 +45,9 @@ TYPES: Mapping[str, type] = {
 """Settings that Scrapy reads as another type than that of their default."""
 ORDERED = ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
 """Settings of the form {component: order}."""
-NAMED = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES", "REFERRER_POLICIES")
+NAMED = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES")
 """Settings of the form {name: component}."""
-HAS_REACTOR, EVENT_LOOP = "TWISTED_REACTOR_ENABLED", "ASYNCIO_EVENT_LOOP"
-SINGLE = (EVENT_LOOP, "DOWNLOADER_CLIENTCONTEXTFACTORY")
-"""Settings that name one component though their default does not. Others are recognised by their default."""
-POLICY, MODULES = "REFERRER_POLICY", "SPIDER_MODULES"
-"""Settings that hold the name of a policy, or its import path; and modules."""
+HAS_REACTOR = "TWISTED_REACTOR_ENABLED"
 ENDPOINT = "SITEMAP_GSC_ENDPOINT"
 THIS_MACHINE = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):[0-9]{1,5}")
 """Address of a test server."""
@@ -92,7 +84,6 @@ def check_settings(settings: BaseSettings) -> None:
     if not settings.getbool(HAS_REACTOR, True):
         raise ValueError(_refusal(HAS_REACTOR, settings[HAS_REACTOR], "True"))
     _check_endpoint(settings)
-    _check_encodings(changed)
     check_log(settings)
     _check_components(settings, changed)
 
@@ -163,26 +154,12 @@ def _refusal(name: str, value: object, accepted: str) -> str:
     return f"setting {name}={value!r}: accepted: {accepted}"
 
 
-def _check_encodings(changed: Mapping[str, object]) -> None:
-    for name, value in changed.items():
-        is_unset = value is None or (name == "FEED_EXPORT_ENCODING" and not value)  # exporters then choose
-        if name in DEFAULTS and name.endswith("_ENCODING") and not is_unset:
-            try:
-                codecs.lookup(str(value))
-            except (LookupError, ValueError):
-                raise ValueError(_refusal(name, value, "a character encoding, such as utf-8")) from None
-
-
 def check_log(settings: BaseSettings) -> None:
     """Check that Scrapy can write its log, and leave no file behind. Raises ValueError, one line."""
     levels = logging.getLevelNamesMapping()
     for name in (name for name in DEFAULTS if name.endswith("LOG_LEVEL")):
         if (level := settings[name]) not in levels and not isinstance(level, int):
             raise ValueError(_refusal(name, level, ", ".join(levels)))
-    try:
-        logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]).format(logging.makeLogRecord({}))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"setting LOG_FORMAT={settings['LOG_FORMAT']!r}: no log line has this form: {error}") from None
     if settings["LOG_FILE"]:
         try:
             _try_to_append(Path(settings["LOG_FILE"]))
@@ -201,22 +178,11 @@ def _try_to_append(path: Path) -> None:
 def _check_components(settings: BaseSettings, changed: Iterable[str]) -> None:
     """Import the components that are in no default, as Scrapy will. Raises ValueError, one line, if that fails."""
     found = [pair for name in changed for pair in _components(name, settings) if not _is_known(pair[1])]
-    if found:
-        _install_reactor(settings)
+    if found and not is_reactor_installed():  # the module of a component may import another one
+        install_reactor(settings["TWISTED_REACTOR"], settings["ASYNCIO_EVENT_LOOP"])
     for where, component in found:
         if not callable(imported(component, where)):
             raise ValueError(f"{where}: {component} is not a class or function")
-    if POLICY in changed:
-        _check_loading(POLICY, settings[POLICY], partial(RefererMiddleware, settings))
-    for name in settings.getlist(MODULES) if MODULES in changed else ():
-        _check_loading(MODULES, name, partial(import_module, name))
-
-
-def _check_loading(name: str, value: object, load: Callable[[], object]) -> None:
-    try:
-        load()
-    except Exception as error:  # a user's module may raise anything
-        raise ValueError(f"setting {name}={value!r}: {error}") from None
 
 
 def _components(name: str, settings: BaseSettings) -> Iterator[tuple[str, str | type]]:
@@ -231,17 +197,9 @@ def _components(name: str, settings: BaseSettings) -> Iterator[tuple[str, str | 
         yield from ((f"{where}: {key}", one) for key, one in settings.getdict(name).items() if one is not None)
     elif isinstance(default, list) and not KNOWN.isdisjoint(default):
         yield from ((where, one) for one in settings.getlist(name))
-    elif (name in SINGLE or _is_known(default)) and name != POLICY and settings[name] is not None:
+    elif _is_known(default) and name != "REFERRER_POLICY" and settings[name] is not None:  # that may be a mere name
         yield f"{where}={settings[name]!r}", settings[name]
 
 
 def _is_known(component: object) -> bool:
     return isinstance(component, str) and component in KNOWN
-
-
-def _install_reactor(settings: BaseSettings) -> None:
-    """Install the reactor of the crawl first, as Scrapy does: the module of a component may import it."""
-    if not is_reactor_installed():
-        if (loop := settings[EVENT_LOOP]) is not None:
-            imported(loop, f"setting {EVENT_LOOP}={loop!r}")
-        install_reactor(settings["TWISTED_REACTOR"], loop)
