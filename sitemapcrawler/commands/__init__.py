@@ -1,4 +1,4 @@
-"""Scrapy commands, one per module: audit, inspect, validate, fix, crawl and fleet, and Scrapy's own that are adapted.
+"""Scrapy commands, one per module: audit, inspect, validate, fix, crawl, fleet and mcp.
 
 Importing this package checks that the required packages are installed: Scrapy imports it before it looks for a command,
 and a server that runs this project from an egg installs no dependencies. Commands may import every other package. Start

@@ -16,7 +16,6 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
-from sitemapcrawler import urls
 from sitemapcrawler.urls import Authority
 
 stopping = object()
@@ -68,8 +67,6 @@ class OfCrawler:
         return found
 
 
-NAMED_URLS = "SITEMAP_NAMED_URLS"
-"""Setting in which commands for a single URL pass it on."""
 UNNAMED_URL = "SITEMAP_UNNAMED_URL"
 """Setting in which commands pass on the `base_url` of a configuration file. Its author, such as that of a pull request,
 need not be allowed to have private addresses requested."""
@@ -80,11 +77,11 @@ ANONYMOUS_KEY = "sitemap_anonymous"
 
 
 class Named(OfCrawler):
-    """What the user named in the arguments, or as the URL of a command; for other spiders, nothing."""
+    """What the user named in the arguments; for other spiders, nothing."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.authorities = {*filter(None, map(urls.authority, crawler.settings.getlist(NAMED_URLS)))}
+        self.authorities: set[Authority] = set()
         """Hosts and ports that may have private addresses."""
         self.own: set[Authority] = set()
         """Those of `authorities` that credentials are sent to."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.crawl import forks
-from tests.crawl.crawling import DEADLINE_S, LOOPBACK, Crawl, crawl, program
-from tests.crawl.documents import index, page, pages, robots, urlset
-from tests.crawl.forks import environment
+from tests.crawl.crawling import LOOPBACK, Crawl, crawl
+from tests.crawl.documents import index, pages, robots, urlset
 from tests.crawl.site_server import SiteServer, moved
 
 
@@ -22,56 +19,6 @@ def test_allowed_network_may_be_asked(site: SiteServer, other: SiteServer, tmp_p
     other.routes = {"/a.xml": urlset(*pages("other", 2))}
     done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings={"SITEMAP_ALLOW_NETWORKS": "10.0.0.0/8,127.0.0.1"})
     assert done.locs(other.url("/a.xml")) == pages("other", 2)
-
-
-OWN_SPIDER = """
-import scrapy
-
-class Own(scrapy.Spider):
-    name = "own"
-
-    def parse(self, response):
-        yield {"text": response.text}
-"""
-SINGLE = {
-    "fetch": ["fetch"],
-    "view": ["view"],
-    "shell": ["shell", "-c", "response.text"],
-    "fetch in a shell": ["shell", "-c", "[fetch(URL), response.text]"],
-    "parse": ["parse", "--spider", "own", "-s", "SPIDER_MODULES=own"],
-}
-"""Scrapy's commands for a URL of the command line."""
-
-
-def single(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of Scrapy for a single URL; the browser prints the path of what it shows."""
-    env = environment() | {"BROWSER": "echo %s", "TMPDIR": str(folder)}
-    command = program(*arguments, "-L", "ERROR")
-    return forks.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=DEADLINE_S)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SINGLE)
-def test_url_of_a_command_is_named(site: SiteServer, other: SiteServer, tmp_path: Path, name: str) -> None:
-    site.routes = {"/a": page("<title>found</title>"), "/away": moved(other.url("/b"))}
-    (tmp_path / "own.py").write_text(OWN_SPIDER)
-    command = [part.replace("URL", repr(site.url("/a"))) for part in SINGLE[name]]
-    target = [] if command != SINGLE[name] else [site.url("/a")]
-    done = single(tmp_path, *command, *target)
-    shown = "".join(path.read_text() for path in tmp_path.glob("*.html")) if name == "view" else done.stdout
-    assert (done.returncode, "found" in shown) == (0, True), done.stderr
-    if target:
-        single(tmp_path, *command, site.url("/away"))
-        assert "/away" in [exchange.path for exchange in site.exchanges]
-        assert other.connections == 0, "a redirect names nothing"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [["fetch"], ["shell", "-c", "response.text"]])
-def test_file_of_a_command_is_read(tmp_path: Path, command: list[str]) -> None:
-    (tmp_path / "a.html").write_text("found")
-    done = single(tmp_path, *command, (tmp_path / "a.html").as_uri())
-    assert (done.returncode, done.stdout.strip()) == (0, "found"), done.stderr
 
 
 # ---- robots.txt

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import pkgutil
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 
 from sitemapcrawler import __version__, cli, commands
-from sitemapcrawler.commands import bench
 from tests.crawl import forks
 
 ROOT = Path(__file__).parents[2]
@@ -24,10 +22,6 @@ ROOT = Path(__file__).parents[2]
 def settings_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts the variable that the commands set back as it was."""
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")
-
-
-ADAPTED = {"bench", "fetch", "parse", "shell", "view"}
-"""Scrapy's commands that work in another way here."""
 
 
 def run(folder: Path, *arguments: str, module: str = "sitemapcrawler.cli", **variables: str) -> CompletedProcess[str]:
@@ -171,7 +165,7 @@ def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: py
 
 def test_every_command_of_ours_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert modules == {*cli.COMMANDS, *ADAPTED, "fetching"}
+    assert modules == {*cli.COMMANDS, "fetching"}
 
 
 def test_module_of_the_package_runs_the_console_script(tmp_path: Path) -> None:
@@ -179,40 +173,9 @@ def test_module_of_the_package_runs_the_console_script(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"sitemapcrawler {__version__}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (
-            ["parse", "--spider=sitemap", "http://127.0.0.1:1/"],
-            "--spider sitemap: it audits sitemaps and cannot parse a single page",
-        ),
-        (["fetch", "--spider", "sitemap", "http://127.0.0.1:1/"], "to read one: inspect http://127.0.0.1:1/"),
-        (["shell", "--spider", "nosuch"], "--spider 'nosuch': no such spider; accepted: sitemap"),
-        (["parse", "example.com"], "parse example.com: not a URL; accepted: one like https://example.com/"),
-        (["parse", "http://127.0.0.1:1/"], "parse: no spider of this project is for http://127.0.0.1:1/; to read a"),
-    ],
-)
-def test_spider_that_cannot_parse_a_page_is_one_line(tmp_path: Path, arguments: list[str], line: str) -> None:
-    done = run(tmp_path, *arguments)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert line in done.stderr
-
-
 def test_generated_spider_is_written_to_the_working_directory(tmp_path: Path) -> None:
     done = run(tmp_path, "genspider", "shop", "example.com")
     assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (0, ["shop.py"]), done.stderr
-
-
-def test_benchmark_has_the_settings_of_scrapy_and_opens_no_port() -> None:
-    settings = cli.project_settings()
-    command = bench.Command()
-    command.settings = settings
-    parser = argparse.ArgumentParser()
-    command.add_options(parser)
-    command.process_options([], parser.parse_args([]))
-    assert (settings["DOWNLOAD_HANDLERS"], settings["EXTENSIONS"], settings["DOWNLOAD_DELAY"]) == ({}, {}, 0)
-    assert (settings["REMOTE_CONTROL_ENABLED"], settings["TELNETCONSOLE_ENABLED"]) == (False, False)
-    assert settings["CLOSESPIDER_TIMEOUT"] == 10
 
 
 def test_arguments_default_to_those_of_the_process(
