@@ -235,7 +235,7 @@ def read_sitemap(
 
     `source` is a path (`str` or path object), an http or https URL (`str`), the content (`bytes`), a binary stream,
     which is not closed, or an iterable of bytes, such as the chunks of a download. The source is streamed: memory does
-    not grow with it, except for some ten bytes per URL to find duplicates, up to a million URLs.
+    not grow with it, except for the hashes of up to 200,000 URLs, to find duplicates.
 
     A URL is downloaded in a child process, by the rules of a crawl: it obeys robots.txt, refuses private addresses
     unless the URL names one, follows redirects, retries, and stops at DOWNLOAD_MAXSIZE. `settings` changes settings of

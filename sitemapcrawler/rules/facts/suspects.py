@@ -24,59 +24,26 @@ from sitemapcrawler.rules.registry import RULES, UrlWith
 from sitemapcrawler.urls.expressions import re2
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 
-MAX_LEGAL = 50_000
-"""Maximum number of URLs in a file; up to this size a plain set is fastest. Source:
-https://www.sitemaps.org/protocol.html"""
-MAX_SEEN = 1_000_000
-"""URLs remembered per file: 20 times the protocol limit."""
-BUCKET_BITS = 16
-REST_BYTES = 6
-"""Bytes of a hash beyond the bits that select its bucket."""
-MASK = (1 << 64) - 1
+MAX_SEEN = 200_000
+"""URLs remembered per file, in some 15 MB: four times the protocol limit."""
 
 
 class Seen:
-    """Set of URL hashes of one file. With a million URLs, the probability of any collision is about 1 in 10^7."""
+    """Set of URL hashes of one file."""
 
     def __init__(self) -> None:
         self.full = False
         """True if there were more than `MAX_SEEN` URLs; the rest was not remembered."""
-        self._recent: set[int] = set()
-        self._count = 0
-        self._buckets: list[bytes] = []
+        self._known: set[int] = set()
 
     def add(self, hashes: Set[int]) -> Set[int]:
         """Add hashes and return those already present."""
-        if self._buckets:
-            return self._add_to_buckets(hashes)
-        known = self._recent & hashes
-        self._recent |= hashes
-        if len(self._recent) > MAX_LEGAL:
-            self._buckets = [b""] * (1 << BUCKET_BITS)
-            self._add_to_buckets(self._recent)
-            self._recent = set()
+        known = self._known & hashes
+        if len(self._known) + len(hashes) - len(known) <= MAX_SEEN:
+            self._known |= hashes
+        else:
+            self.full = True
         return known
-
-    def _add_to_buckets(self, hashes: Set[int]) -> Set[int]:
-        buckets, known = self._buckets, set()
-        for number in hashes:
-            bits = number & MASK
-            at, rest = bits >> (8 * REST_BYTES), (bits & (1 << 8 * REST_BYTES) - 1).to_bytes(REST_BYTES, "big")
-            if _holds(buckets[at], rest):
-                known.add(number)
-            elif self._count < MAX_SEEN:
-                buckets[at] += rest
-                self._count += 1
-            else:
-                self.full = True
-        return known
-
-
-def _holds(bucket: bytes, rest: bytes) -> bool:
-    found = bucket.find(rest)
-    while found > 0 and found % REST_BYTES:  # the match spans two entries
-        found = bucket.find(rest, found + 1)
-    return found >= 0
 
 
 OLDEST = "2005-01-01T00:00:00Z"

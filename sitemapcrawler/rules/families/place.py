@@ -223,7 +223,7 @@ def _sitemap_place(entry: EntryFacts) -> str:
 
 @rule("loc-duplicate", WARNING, PROTOCOL, Of.LOC)
 def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is listed earlier in the same file. Compares the first 1,000,000 URLs of a file.
+    """The URL is listed earlier in the same file. Compares the first 200,000 URLs of a file.
 
     Why: The protocol does not define which entry counts; often the first one wins, whatever the others say.
     Fix: Remove all but one of the entries.
