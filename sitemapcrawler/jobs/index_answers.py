@@ -19,7 +19,7 @@ import msgspec
 
 from sitemapcrawler.items import IndexStatus, JsonObject
 from sitemapcrawler.reader.dates import iso, parse
-from sitemapcrawler.reader.index_status import StatusReader
+from sitemapcrawler.reader.index_status import RESULT, StatusReader
 
 QUOTA = 2_000
 """URLs of a property in a day. Source: https://developers.google.com/webmaster-tools/limits#url-inspection"""
@@ -84,7 +84,7 @@ class IndexAnswers:
         if found.site_url != self.site or asked is None:
             return None
         self.asked_today += is_today
-        status = StatusReader().status({"inspectionresult": found.inspection_result})
+        status = StatusReader().status({RESULT: found.inspection_result})
         return found.inspection_url, status or IndexStatus(), iso(asked)
 
     def add(self, url: str, result: JsonObject | None, error: str | None = None) -> Known:
@@ -96,7 +96,7 @@ class IndexAnswers:
             file.seek(max(0, size - 1))
             file.write(line if size == 0 or file.read(1) == b"\n" else b"\n" + line)
         self.asked_today += 1
-        return url, StatusReader().status({"inspectionresult": result}) or IndexStatus(), asked
+        return url, StatusReader().status({RESULT: result}) or IndexStatus(), asked
 
 
 def check(path: Path) -> None:
