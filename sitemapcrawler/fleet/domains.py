@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
@@ -93,8 +91,6 @@ class DomainRecord:
 
 MAX_LIST_BYTES = 2**30
 """Maximum size of an @file in bytes: some 50 million hosts."""
-MAX_LINE_BYTES = 64 * 1024
-"""Maximum length of its lines in bytes: longer than any URL that servers accept."""
 MAX_STEM = 100
 """Maximum length of the host in a file name; file systems allow 255 bytes."""
 HASH_DIGITS = 16
@@ -163,7 +159,7 @@ def read_domains(items: Sequence[str]) -> DomainList:
                     f"is a file here; accepted: @{found.name} for the list in it, https://{found.name} for the host"
                 )
         except ValueError as error:
-            first, bad = first or f"{place}{_quoted(text)}: {error}", bad + 1
+            first, bad = first or f"{place}{values.quoted(text)}: {error}", bad + 1
             continue
         listed.repeated += found.name in seen
         if found.name not in seen:
@@ -180,7 +176,7 @@ def _is_file(found: Domain) -> bool:
     return found.name == found.host and Path(found.name).is_file()
 
 
-def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
+def _texts(items: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of each item; the place is empty for items of the command line."""
     for item in map(str.strip, items):
         if not item.startswith("@"):
@@ -194,46 +190,23 @@ def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
             raise ValueError(f"{values.quoted(item[1:])} lists nothing")
 
 
-def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
-    """Yield the numbered lines of an @file, except blank ones. Too long lines and invalid UTF-8 stay bytes."""
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines of an @file, except blank ones."""
     try:
         with values.open_list(path, MAX_LIST_BYTES) as file:
-            for number in count(1):
-                raw = file.readline(MAX_LINE_BYTES + 1)
-                if not raw:
-                    return
-                if len(raw) > MAX_LINE_BYTES:
-                    _skip_line(file, raw)
-                    yield number, raw
-                elif line := _decoded(raw):
+            for number, raw in enumerate(file, 1):
+                # Concatenated lists contain byte order marks in the middle.
+                if line := values.without_comment(raw.decode("utf-8-sig")):
                     yield number, line
     except OSError as error:
         raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
-
-
-def _skip_line(file: IO[bytes], raw: bytes) -> None:
-    while raw and not raw.endswith(b"\n"):
-        raw = file.readline(MAX_LINE_BYTES)
-
-
-def _decoded(raw: bytes) -> str | bytes:
-    # Concatenated lists contain byte order marks in the middle.
-    raw = raw.removeprefix(codecs.BOM_UTF8)
-    try:
-        return values.without_comment(raw.decode())
     except UnicodeDecodeError:
-        return raw.strip()
+        raise ValueError(f"cannot read {values.quoted(path)}, line {number} is not UTF-8 text") from None
 
 
-def _checked(text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        raise ValueError("not UTF-8 text" if len(text) <= MAX_LINE_BYTES else f"longer than {MAX_LINE_BYTES} bytes")
+def _checked(text: str) -> str:
     if not text:
         raise ValueError("is empty")
     if values.CONTROL.search(text):
         raise ValueError("has a control character")
     return text
-
-
-def _quoted(text: str | bytes) -> str:
-    return values.quoted(text.decode(errors="backslashreplace") if isinstance(text, bytes) else text)

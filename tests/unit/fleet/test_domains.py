@@ -160,8 +160,8 @@ def test_bad_item_of_the_command_line() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"a.example\nm\xfcller.example\n", r"line 2: 'm\\xfcller.example': not UTF-8 text"),
-        ("a.example\n".encode("utf-16"), "line 1: "),
+        (b"a.example\nm\xfcller.example\n", "line 2 is not UTF-8 text"),
+        ("a.example\n".encode("utf-16"), "line 1 is not UTF-8 text"),
         (b"", "lists nothing"),
         (b"# a.example\n\n", "lists nothing"),
         (b"a.example\n@b.txt\n", "line 2: '@b.txt': contains a user name or password"),
@@ -172,9 +172,10 @@ def test_list_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -> 
 
 
 def test_endless_line_is_one_bad_item(tmp_path: Path) -> None:
-    told = refusal(a_list(tmp_path, b"a" * 3 * domains.MAX_LINE_BYTES + b"\nb b\nc.example"))
+    told = refusal(a_list(tmp_path, b"a" * 200_000 + b"\nb b\nc.example"))
     assert "line 1: 'aaaa" in told
-    assert told.endswith(f"longer than {domains.MAX_LINE_BYTES} bytes (and 1 more item that cannot be used)")
+    assert len(told) < 400
+    assert told.endswith("(and 1 more item that cannot be used)")
 
 
 def test_list_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
