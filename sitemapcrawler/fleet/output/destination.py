@@ -46,8 +46,6 @@ MAX_PARTS = 10_000  # per upload; source: S3's quotas
 EMULATOR = "STORAGE_EMULATOR_HOST"
 """Environment variable with the address of a Google Cloud Storage emulator, which needs no credentials."""
 
-logger = logging.getLogger(__name__)
-
 
 class ObjectStore:
     """Objects under a prefix. See `Folder` for the methods. Has no lock: two fleets with the same prefix repeat each
@@ -126,11 +124,7 @@ class ObjectStore:
             yield from self._names(self._at(folder), f"{folder}/" if folder else "")
 
     def clean(self) -> None:
-        if self.protocol in S3:
-            try:
-                self._abort_uploads()
-            except Exception as error:  # botocore, s3fs and their dependencies raise many types
-                logger.info("%s: uploads left incomplete cannot be aborted: %s", self.url, reason(error))
+        """A store removes what a killed upload left by its own rules."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -170,20 +164,6 @@ class ObjectStore:
         if self.protocol in S3:
             return {"chunksize": part, "max_concurrency": PARTS_AT_ONCE}
         return {"chunksize": part} if self.protocol in GCS else {}
-
-    def _abort_uploads(self) -> None:
-        bucket, _, prefix = self.open()[1].partition("/")
-        query = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else ""}
-        more: dict[str, str] = {}
-        while True:
-            page = self.fs.call_s3("list_multipart_uploads", **query, **more)
-            for upload in page.get("Uploads", []):
-                with suppress(FileNotFoundError):
-                    named = {"Key": upload["Key"], "UploadId": upload["UploadId"]}
-                    self.fs.call_s3("abort_multipart_upload", Bucket=bucket, **named)
-            if not page.get("IsTruncated"):
-                return
-            more = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
 
 
 def _open_filesystem(protocol: str, url: str) -> tuple[FileSystem, str]:

@@ -143,8 +143,7 @@ class Folder:
             yield from _names(self.root / folder, f"{folder}/" if folder else "")
 
     def clean(self) -> None:
-        """Remove unfinished files and uploads of killed runs. Must not run while another fleet does. Stores that cannot
-        list unfinished uploads may be configured to expire them."""
+        """Remove unfinished files of killed runs. Must not run while another fleet does."""
         shutil.rmtree(self.root / PARTS, ignore_errors=True)
 
     @contextmanager

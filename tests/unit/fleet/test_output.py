@@ -250,29 +250,3 @@ def test_store_without_whole_objects_gets_files_by_a_move(tmp_path: Path, monkey
     assert output.read_bytes(NAME) == b"second"
     assert set(output.names("")) == {NAME, "summary.parquet"}
     assert output.open()[0].find("/a-test-of-moves/out/_parts") == []
-
-
-class Uploads:
-    """S3's listing of uploads, one a page, of which one has ended in the meantime."""
-
-    def __init__(self) -> None:
-        self.aborted: list[str] = []
-
-    def call_s3(self, method: str, **query: str) -> dict[str, Any]:
-        if method == "abort_multipart_upload":
-            self.aborted.append(query["Key"])
-            if query["Key"] == "1":
-                raise FileNotFoundError
-            return {}
-        assert (query["Bucket"], query["Prefix"]) == ("bucket", "out/")
-        number = int(query.get("KeyMarker", "0"))
-        page = {"Uploads": [{"Key": str(number), "UploadId": "id"}], "IsTruncated": number < 3}
-        return page | {"NextKeyMarker": str(number + 1), "NextUploadIdMarker": "id"}
-
-
-def test_clean_aborts_uploads_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("s3fs", reason="the extra test-all has it")
-    uploads = Uploads()
-    monkeypatch.setattr(destination, "_open_filesystem", lambda protocol, url: (uploads, "bucket/out"))
-    output_at("s3://bucket/out").clean()
-    assert uploads.aborted == ["0", "1", "2", "3"]

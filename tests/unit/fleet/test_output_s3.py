@@ -144,27 +144,6 @@ def test_file_that_another_process_has_written_is_seen(out: Output) -> None:
     assert list(out.names("url")) == [NAME]
 
 
-def test_clean_aborts_uploads_of_this_prefix_alone(out: Output, s3: Proxy) -> None:
-    fs, root = out.open()
-    keys = [f"{root}/{NAME}", f"{root}/{NAME}", f"{root}-2/{NAME}"]
-    for key in keys:
-        key = key.removeprefix(f"{BUCKET}/")
-        upload = fs.call_s3("create_multipart_upload", Bucket=BUCKET, Key=key)
-        fs.call_s3("upload_part", Bucket=BUCKET, Key=key, PartNumber=1, UploadId=upload["UploadId"], Body=bytes(PART))
-    assert len(uploads(out)) == 3
-    assert list(out.names("")) == []
-    out.clean()
-    assert uploads(out) == [keys[2].removeprefix(f"{BUCKET}/")]
-    output_at(f"{out.url}-2").clean()
-    assert uploads(out) == []
-
-
-def test_clean_of_a_store_that_lists_no_uploads(out: Output, s3: Proxy) -> None:
-    s3.faults.append(Fault("GET", "uploads", 501))
-    out.clean()
-    assert s3.asked("GET", "uploads")
-
-
 def test_bucket_that_cannot_be_written_to(s3: Proxy, out: Output) -> None:
     assert one_line(ValueError, output_at("s3://no-bucket/out").check) == (
         "s3://no-bucket/out cannot be written to: The specified bucket does not exist"
