@@ -37,9 +37,8 @@ LOGGED = re.compile(r"^\S+ \S+ \[[\w.]+\] ERROR: (.+)$", re.MULTILINE)
 class TemporaryFolder:
     """A temporary folder that is removed when nothing refers to this object any more, and at the end of the process."""
 
-    def __init__(self, parent: Path | None = None) -> None:
-        """`parent`: folder to make it in; default: that of the system."""
-        self.path = Path(tempfile.mkdtemp(prefix="sitemapcrawler-child-", dir=parent))
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="sitemapcrawler-child-"))
         self._removal = weakref.finalize(self, shutil.rmtree, self.path, True)
 
     def remove(self) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
-from sitemapcrawler.items import FindingRecord, Hop, JsonObject, SitemapRecord, UrlEntry, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, SitemapRecord, UrlEntry, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.entries import ChildEntry
@@ -36,6 +36,8 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | It
 """A path or URL, the content, a binary stream, or the content in pieces."""
 FETCHING = "sitemapcrawler.commands.fetching"
 """Module that downloads a URL. It imports Scrapy, so a child process imports it."""
+CONTENT = "content"
+"""Name of the file with the content, in a temporary folder."""
 CHUNK_BYTES = 1 << 16
 
 
@@ -90,9 +92,7 @@ class Download:
     """A downloaded file, with what its answer says of it."""
 
     folder: child.TemporaryFolder
-    """Temporary folder that holds the content."""
-    name: str
-    """Name of the file with the content in that folder."""
+    """Temporary folder with the content."""
     url: str
     """URL, as it is requested."""
     status: int | None
@@ -109,7 +109,7 @@ class Download:
     @property
     def path(self) -> Path:
         """The content, as it came over the network."""
-        return self.folder.path / self.name
+        return self.folder.path / CONTENT
 
     @classmethod
     def fetch(cls, url: str, settings: Mapping[str, object]) -> Self:
@@ -117,46 +117,29 @@ class Download:
         invalid URL or setting."""
         folder = child.TemporaryFolder()
         try:
-            [found] = cls.fetch_all([url], settings, folder)
-            if isinstance(found, DownloadError):
-                raise found
+            return cls._fetch(url, settings, folder)
         except BaseException:
             folder.remove()
             raise
-        return found
 
     @classmethod
-    def fetch_all(
-        cls,
-        urls: Sequence[str],
-        settings: Mapping[str, object],
-        folder: child.TemporaryFolder,
-        rights: Mapping[str, object] | None = None,
-    ) -> list[Self | DownloadError]:
-        """Download URLs in one crawl. Returns an error for each one without content.
-
-        `rights`: the hosts that the user named, as `download.body_cache.Rights` writes them; None for the only URL.
-        Raises DownloadError if the crawl fails, and ValueError for an invalid URL or setting.
-        """
+    def _fetch(cls, url: str, settings: Mapping[str, object], folder: child.TemporaryFolder) -> Self:
         try:
-            job = json.dumps({"urls": urls, "folder": str(folder.path), "rights": rights, "settings": dict(settings)})
+            job = json.dumps({"url": url, "file": str(folder.path / CONTENT), "settings": dict(settings)})
         except TypeError as error:
             raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
         ended = child.run(FETCHING, (job,), folder.path)
         if ended.code == child.BAD_ARGUMENT:
             raise ValueError(ended.complaint)
         if ended.code:
-            raise DownloadError(f"{inert(masked_url(urls[0]))}: {ended.complaint}")
-        return [cls._of_answer(folder, answer) for answer in json.loads(ended.output)]
-
-    @classmethod
-    def _of_answer(cls, folder: child.TemporaryFolder, answer: JsonObject) -> Self | DownloadError:
+            raise DownloadError(f"{inert(masked_url(url))}: {ended.complaint}")
+        answer = json.loads(ended.output)
         answer["hops"] = [Hop(**hop) for hop in answer["hops"]]
         found = cls(folder, **answer)
-        if found.status == HTTP_OK:
-            return found
-        why = found.error or f"HTTP status {found.status}"
-        return DownloadError(f"{inert(found.url)}: {inert(why)}")
+        if found.status != HTTP_OK:
+            why = found.error or f"HTTP status {found.status}"
+            raise DownloadError(f"{inert(found.url)}: {inert(why)}")
+        return found
 
 
 HTTP_OK = 200

@@ -1,10 +1,10 @@
-"""Downloads sitemaps for `read_sitemap` and `fix`, in one process, with the handlers and middlewares of a crawl."""
+"""Downloads a sitemap for `read_sitemap`, in a process of its own, with the handlers and middlewares of a crawl."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -22,7 +22,6 @@ from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.body_cache import Rights
 from sitemapcrawler.options.base import refuse
 from sitemapcrawler.spiders.running import run
 from sitemapcrawler.spiders.sitemap import check
@@ -32,13 +31,13 @@ SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "ITEM_PIPELINES": {}, "FEED
 
 
 class FileSpider(ArgumentSpider):
-    """Fetches sitemaps, and writes the content of each to a file."""
+    """Fetches a sitemap, and writes its content to a file."""
 
     name = "file"
-    places: Mapping[str, Path]
-    """{URL: file to write}."""
-    results: dict[str, FetchResult]
-    """Answers so far, by URL."""
+    url: str
+    place: Path
+    """File to write."""
+    result: FetchResult | None = None
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -47,57 +46,39 @@ class FileSpider(ArgumentSpider):
         add_contact(settings)
 
     @classmethod
-    def from_crawler(
-        cls,
-        crawler: Crawler,
-        *args: object,
-        params: Params,
-        rights: Rights,
-        places: Mapping[str, Path],
-        **kwargs: object,
-    ) -> Self:
-        """`params`, `rights`: what the user named, as arguments or as an earlier crawl has noted it."""
+    def from_crawler(cls, crawler: Crawler, *args: object, params: Params, place: Path, **kwargs: object) -> Self:
+        """`params`: its only argument is the URL; `place`: file to write."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.params, spider.places, spider.results = params, places, {}
-        _, named, _ = shared_parts(crawler, params)
-        named.authorities |= rights.authorities
-        named.own |= rights.own
+        spider.params, spider.place = params, place
+        [spider.url] = params.sitemap
+        shared_parts(crawler, params)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request the sitemaps."""
-        for url in self.places:
-            meta = Body(max_fetched(self.crawler.settings)).meta()
-            yield Request(
-                urls.as_sent(url),
-                self.keep,
-                errback=self.keep_failed,
-                meta=meta,
-                cb_kwargs={"url": url},
-                dont_filter=True,
-            )
+        """Request the sitemap."""
+        meta = Body(max_fetched(self.crawler.settings)).meta()
+        yield Request(urls.as_sent(self.url), self.keep, errback=self.keep_failed, meta=meta, dont_filter=True)
 
-    def keep(self, response: Response, url: str) -> None:
+    def keep(self, response: Response) -> None:
         """Write the content of an answer."""
-        self._keep(url, answers.from_response(response))
+        self._keep(answers.from_response(response))
 
     def keep_failed(self, failure: Failure) -> None:
         """Write what came before a failure."""
-        url: str = failure.request.cb_kwargs["url"]  # type: ignore[attr-defined]  # Scrapy sets it
-        self._keep(url, answers.from_failure(failure))
+        self._keep(answers.from_failure(failure))
 
-    def _keep(self, url: str, result: FetchResult) -> None:
-        self.results[url] = result
-        with self.places[url].open("wb") as file:
+    def _keep(self, result: FetchResult) -> None:
+        self.result = result
+        with self.place.open("wb") as file:
             file.writelines(result.body.chunks())
         result.body.close()
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fetch URLs into files; the only argument is what `api.sitemaps.Download.fetch_all` is given, as a JSON object.
+    """Fetch a URL into a file. The only argument is a JSON object: `url`, `file` to write, and `settings`.
 
-    Prints the answers as JSON: the fields of `api.sitemaps.Download`. Exits with code 2 and one line on standard
-    error for an invalid URL or setting.
+    Prints the answer as JSON: the fields of `api.sitemaps.Download`. Exits with code 2 and one line on standard error
+    for an invalid URL or setting.
     """
     job = json.loads(arguments[0])
     settings = project_settings()
@@ -105,25 +86,20 @@ def main(arguments: Sequence[str]) -> None:
     settings.setdict(job["settings"], "cmdline")
     try:
         check(settings)
-        named = Params() if job["rights"] is not None else Params.parse({"sitemap": job["urls"][0]})
+        params = Params.parse({"sitemap": job["url"]})
     except ValueError as error:
         refuse(str(error))
-    wanted = named.sitemap or job["urls"]
-    places = {url: Path(job["folder"], f"content-{number}") for number, url in enumerate(wanted)}
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(FileSpider)
-    rights = Rights.read(job["rights"] or {})
-    code = run(process, crawler, {"params": named, "rights": rights, "places": places})
+    code = run(process, crawler, {"params": params, "place": Path(job["file"])})
     spider = crawler.spider
-    results = spider.results if isinstance(spider, FileSpider) else {}
-    if len(results) < len(places):
+    if not isinstance(spider, FileSpider) or spider.result is None:
         sys.exit(code or 1)
-    print(json.dumps([_answer(url, path.name, results[url]) for url, path in places.items()]))
+    print(json.dumps(_answer(spider.url, spider.result)))
 
 
-def _answer(url: str, name: str, result: FetchResult) -> dict[str, object]:
+def _answer(url: str, result: FetchResult) -> dict[str, object]:
     return {
-        "name": name,
         "url": url,
         "status": result.status,
         "final_url": result.final_url,

@@ -16,7 +16,6 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
-from sitemapcrawler.api.sitemaps import DownloadError
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
@@ -36,7 +35,7 @@ from sitemapcrawler.repair.publishing import FolderError
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
-from sitemapcrawler.repair.sources import OWN_FAULTS, AuditedFiles, LocalFiles, Source, is_failed_guess
+from sitemapcrawler.repair.sources import NO_BODY, OWN_FAULTS, AuditedFiles, LocalFiles, Source, is_failed_guess
 from sitemapcrawler.repair.streaming import OF_HISTORY, Rules, repairable
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.rules.facts.given import GONE
@@ -147,7 +146,7 @@ class Command(BaseCommand):
         except OutputError as error:
             complain(str(error))
             self.exitcode = LOST
-        except (ValueError, DownloadError) as error:
+        except ValueError as error:
             refuse(str(error))
         except (OSError, sqlite3.Error) as error:
             complain(_lost(error, opts.out))
@@ -171,12 +170,12 @@ class Command(BaseCommand):
         repair, sources = self._plan(text, opts, rules, work, stack)
         result = repair.run(sources, out, work)
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out, opts.add)))
+        for unreadable in self._unreadable:
+            complain(unreadable)
         if not result.sources:
             if text.startswith(LIST):
                 complain(f"{quoted(text)}: no page can be listed, so nothing was written")
             return NOTHING_READ
-        for unreadable in self._unreadable:
-            complain(unreadable)
         return PARTLY if result.unread or self._unreadable else DONE
 
     def _plan(
@@ -342,8 +341,10 @@ class Command(BaseCommand):
         if partial := audit.partial():
             early = f"the audit ended early ({inert(partial)}); what it did not read or check stays as it is"
             self._unreadable = [f"{quoted(crawled or str(path))}: {early}"]
-        settings = {name: value for name, value in self._settings().items() if name != "LOG_LEVEL"}
-        sources = AuditedFiles(path, work, settings).sources(listed)
+        sources = AuditedFiles(path, work).sources(listed)
+        if without := sum(source.error == NO_BODY for source in sources):
+            lacking = f"the cache lacks {counted(without, 'file')}; run the audit again to repair all"
+            self._unreadable = [*self._unreadable, f"{quoted(crawled or str(path))}: {lacking}"]
         dated = None
         if opts.lastmod is not None:
             try:

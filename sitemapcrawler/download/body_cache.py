@@ -15,7 +15,7 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +24,7 @@ from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Self
+from typing import IO
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -32,8 +32,8 @@ from scrapy.http import Headers, Response
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.shared import Named, OfCrawler
-from sitemapcrawler.urls import Authority, as_sent
+from sitemapcrawler.download.shared import OfCrawler
+from sitemapcrawler.urls import as_sent
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
 HEADERS = ("Age", "Cache-Control", "Content-Encoding", "Content-Type", "Date", "ETag", "Expires", "Last-Modified")
 """Headers that are kept: what a policy and the readers need. Others may identify the user."""
 ABOUT = "crawl.json"
-"""File with the key that credentials are hashed with, and the hosts that the user named."""
+"""File with the key that credentials are hashed with."""
 PART = ".part"
 """Suffix of a file that is being written."""
 GZIP = b"\x1f\x8b"
@@ -112,34 +112,14 @@ class KeptBody:
         return all(request.headers.get(name) in (None, self.headers.get(own)) for name, own in VALIDATORS.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Rights:
-    """Hosts and ports that the user named, as in `Named`."""
-
-    authorities: frozenset[Authority] = frozenset()
-    own: frozenset[Authority] = frozenset()
-
-    @classmethod
-    def read(cls, found: Mapping[str, object]) -> Self:
-        """Read what `written` returns. Ignores what is no authority."""
-        return cls(_authorities(found.get("authorities")), _authorities(found.get("own")))
-
-    def written(self) -> dict[str, object]:
-        """Return the rights as JSON can hold them."""
-        return {"authorities": sorted(self.authorities), "own": sorted(self.own)}
-
-
 class BodyStorage:
     """A folder with bodies, one for each URL."""
 
-    def __init__(
-        self, place: Path, earlier: Sequence[Path] = (), rights: Rights | None = None, reads_only: bool = False
-    ) -> None:
-        """`place`: folder to read and write; `earlier`: folders to read, in this order; `rights`: those of the crawl
-        that writes; `reads_only`: True to write nothing."""
+    def __init__(self, place: Path, earlier: Sequence[Path] = (), reads_only: bool = False) -> None:
+        """`place`: folder to read and write; `earlier`: folders to read, in this order; `reads_only`: True to write
+        nothing."""
         self.place = place
         self._earlier = earlier
-        self._rights = rights or Rights()
         self._used: int | None = None
         self._keys: dict[Path, bytes] = {}
         self._reads_only = reads_only
@@ -160,11 +140,6 @@ class BodyStorage:
             return KeptBody.read(self.place / name_of(Request(as_sent(url)).url))
         except (OSError, ValueError):
             return None
-
-    @property
-    def rights(self) -> Rights:
-        """Rights of the crawl that has made the folder; none if it is missing or damaged."""
-        return Rights.read(_about(self.place))
 
     def store(self, request: Request, headers: Headers, body: Body, identity: bytes) -> None:
         """Keep a body in place of an earlier one of its URL. An error costs the body only, and is logged once."""
@@ -235,7 +210,7 @@ class BodyStorage:
             self.place.chmod(0o700)
             for left in self.place.glob(f"*{PART}"):
                 left.unlink(missing_ok=True)
-            about = {"key": self._key(self.place).hex(), **self._rights.written()}
+            about = {"key": self._key(self.place).hex()}
             with NamedTemporaryFile("w", dir=self.place, suffix=PART, delete=False, encoding="utf-8") as file:
                 json.dump(about, file)
             Path(file.name).replace(self.place / ABOUT)
@@ -270,8 +245,7 @@ class BodyCache(OfCrawler):
         """The cache, from the first request on; None if the crawl neither reads nor writes one."""
         if self.place is None:
             return BodyStorage(self.earlier[0], self.earlier[1:], reads_only=True) if self.earlier else None
-        named = Named.of(self.crawler)
-        storage = BodyStorage(self.place, self.earlier, Rights(frozenset(named.authorities), frozenset(named.own)))
+        storage = BodyStorage(self.place, self.earlier)
         with suppress(OSError):  # as soon as a body is stored, it says so
             storage.open()
         return storage
@@ -307,11 +281,6 @@ class AlwaysRevalidate:
 def name_of(url: str) -> str:
     """Name of the file for the body of a URL."""
     return blake2b(url.encode(), digest_size=DIGEST_BYTES).hexdigest()
-
-
-def _authorities(found: object) -> frozenset[Authority]:
-    pairs: Iterable[object] = found if isinstance(found, list) else ()
-    return frozenset(Authority(*pair) for pair in pairs if isinstance(pair, list) and [*map(type, pair)] == [str, int])
 
 
 def _about(folder: Path) -> dict[str, object]:

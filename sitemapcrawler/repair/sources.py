@@ -6,18 +6,16 @@ import errno
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from gzip import open as gzip_open
 from http import HTTPStatus
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.api.child import TemporaryFolder
-from sitemapcrawler.api.sitemaps import Download, DownloadError
 from sitemapcrawler.crawl.local_files import Published, assumed_home, file_beside
-from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody, KeptBody, Rights
+from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody, KeptBody
 from sitemapcrawler.feeds.folder import CACHE
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader import ChildRecord
@@ -25,11 +23,9 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.places import Placed
 from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import GZIP, Spooled
-from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.replies.page.media_type import charset_of
 from sitemapcrawler.rules import Severity, all_rules
 from sitemapcrawler.rules.facts.given import GONE
-from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.grammar import folder_of
 
 CHUNK_BYTES = 1 << 16
@@ -40,6 +36,7 @@ FETCH_FAILED, HTTP_STATUS = "doc-fetch-failed", "doc-http-status"
 MISSING, IS_PAGE = UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
 NO_FILE = "listed in the index, and no such file"
+NO_BODY = "not in the cache of the audit, or not complete"
 NAMED_BY = ("robots", "index", "argument")
 """How a sitemap was found that is no guess."""
 OWN_FAULTS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR)
@@ -234,28 +231,18 @@ def is_failed_guess(record: SitemapRecord) -> bool:
 class AuditedFiles:
     """The files of one audit."""
 
-    def __init__(self, audit: Path, work: Path, settings: Mapping[str, object]) -> None:
-        """`audit`: folder of a job or a report; `work`: folder for their content; `settings`: those of a crawl for
-        missing files."""
+    def __init__(self, audit: Path, work: Path) -> None:
+        """`audit`: folder of a job or a report; `work`: folder for their content."""
         self._cache = BodyStorage(audit / CACHE)
         self._work = work
-        self._settings = settings
 
     def sources(self, records: Sequence[SitemapRecord]) -> list[Source]:
-        """Return the files of these records in order, without guessed URLs that are no sitemap. Raises DownloadError or
-        ValueError, one line, if missing files cannot be fetched, and OSError for a full disk."""
-        found = [source for record in records if (source := self._source(record)) is not None]
-        missing = [source.url for source in found if source.path is None and not source.error]
-        if not missing:
-            return found
-        folder = TemporaryFolder(self._work)
-        rights = self._rights(records).written()
-        downloads = Download.fetch_all(missing, self._settings, folder, rights)
-        fetched = dict(zip(missing, downloads, strict=True))
-        return [self._fetched(source, fetched[source.url]) if source.url in fetched else source for source in found]
+        """Return the files of these records in order, without guessed URLs that are no sitemap. Raises OSError for a
+        full disk."""
+        return [source for record in records if (source := self._source(record)) is not None]
 
     def _source(self, record: SitemapRecord) -> Source | None:
-        """A file of the audit, without content or error if it must be fetched; None for a guess that is no sitemap."""
+        """A file of the audit; None for a guess that is no sitemap."""
         path = urls.local_path(record.sitemap)
         if path is not None:
             is_there = Path(path).is_file()
@@ -271,10 +258,11 @@ class AuditedFiles:
             return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)
         final_url = record.final_url or record.sitemap
         kept = self._cache.named(final_url)
-        if kept is None:
-            return Source(record.sitemap, base=final_url)
+        body = self._copied(kept) if kept is not None else None
+        if kept is None or body is None:
+            return Source(record.sitemap, base=final_url, error=NO_BODY)
         charset = charset_of((kept.headers.get("Content-Type") or b"").decode("latin-1"))
-        return Source(record.sitemap, self._copied(kept), base=final_url, charset=charset)
+        return Source(record.sitemap, body, base=final_url, charset=charset)
 
     def _copied(self, kept: KeptBody) -> Path | None:
         """Write a body to a file of its own; None if it is damaged."""
@@ -285,18 +273,3 @@ class AuditedFiles:
         except DamagedBody:
             return None
         return path
-
-    def _fetched(self, source: Source, download: Download | DownloadError) -> Source:
-        """Add content or error. The content is moved: the folder of the downloads is removed with the last of them."""
-        if isinstance(download, DownloadError):
-            return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
-        path = download.path.replace(self._work / f"fetched-{download.name}")
-        charset = charset_of(download.content_type)
-        return replace(source, path=path, base=download.final_url, error=download.error or "", charset=charset)
-
-    def _rights(self, records: Sequence[SitemapRecord]) -> Rights:
-        """What the audit was allowed to do. An older one has not noted it: its records tell which files were named."""
-        noted = self._cache.rights
-        named = [urls.authority(record.sitemap) for record in records if record.found_by == ARGUMENT.name]
-        known = frozenset[Authority](filter(None, named))
-        return noted if noted.authorities else Rights(known, known)

@@ -22,6 +22,7 @@ from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.download.body_cache import name_of
 from sitemapcrawler.feeds.scratch import prefix_of
 from sitemapcrawler.repair.publishing import manifest_of
+from sitemapcrawler.repair.sources import NO_BODY
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, SETTINGS, program, run
 from tests.crawl.documents import CORE, index, page, robots, urlset
@@ -637,6 +638,23 @@ def validators(site: SiteServer, path: str) -> list[str | None]:
     return [one.headers.get("if-none-match") for one in site.exchanges if one.path == path]
 
 
+@pytest.mark.slow
+def test_a_damaged_or_missing_body_of_an_audit_is_unread(site_of_files: SiteServer, tmp_path: Path) -> None:
+    site = site_of_files
+    crawl(tmp_path, site.url())
+    path = stored(tmp_path, site, "/a.xml")
+    head, data = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(head + b"\n" + data[:12] + b"\xff" * len(data[12:]))
+    stored(tmp_path, site, "/b.xml").unlink()
+    before = len(site.paths)
+    done = run(tmp_path, "fix", "job", "--out", "new", *SETTINGS)
+    assert (done.returncode, site.paths[before:]) == (3, [])
+    assert done.stderr == "sitemapcrawler: 'job': the cache lacks 2 files; run the audit again to repair all\n"
+    changes = (tmp_path / "new/changes.csv").read_text()
+    assert [f"{site.url(path)}," in changes for path in ("/a.xml", "/b.xml")] == [True, True]
+    assert changes.count(NO_BODY) == 2
+
+
 STORED: dict[str, dict[str, str]] = {
     "/none.xml": {},
     "/no-store.xml": {"Cache-Control": "no-store"},
@@ -686,28 +704,22 @@ def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
     assert fixed(site, tmp_path, "job")[0] == []
 
 
-def test_damaged_body_is_requested_as_a_whole_and_one_of_no_use_removed(
-    site_of_files: SiteServer, tmp_path: Path
-) -> None:
+def test_damaged_body_is_not_revalidated_but_requested_as_a_whole(site_of_files: SiteServer, tmp_path: Path) -> None:
     site, child = site_of_files, site_of_files.routes["/a.xml"]
     assert isinstance(child, bytes)
     site.routes["/a.xml"] = Reply(child, headers={"ETag": '"1"'})
     crawl(tmp_path, site.url())
     path = stored(tmp_path, site, "/a.xml")
-    head, data = path.read_bytes().split(b"\n", 1)
-    path.write_bytes(head + b"\n" + data[:12] + b"\xff" * len(data[12:]))
-    assert fixed(site, tmp_path, "job")[0] == ["/a.xml"]
-    path.write_bytes((head + b"\n" + data)[:-12])
+    path.write_bytes(path.read_bytes()[:-12])
     assert crawl(tmp_path, site.url(), "-a", "fresh=yes") == 0
-    assert validators(site, "/a.xml") == [None, None, None]
+    assert validators(site, "/a.xml") == [None, None]
     assert fixed(site, tmp_path, "job")[0] == []
 
 
 @dataclass(frozen=True)
-class Again:
-    """The requests of `fix` where the cache holds no body, and its output."""
+class Fixed:
+    """The requests of `fix`."""
 
-    output: str
     site: list[Exchange]
     other: list[Exchange]
     """Of a server that only files name."""
@@ -717,10 +729,9 @@ class Again:
         return [one for one in (*self.site, *self.other) if one.path != "/robots.txt"]
 
 
-@pytest.fixture(scope="module", params=["audit", "site"])
-def again(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Again:
-    """A site that is fixed with a login and a header, after an audit or nothing."""
-    source, folder = request.param, tmp_path_factory.mktemp(request.param)
+@pytest.fixture(scope="module")
+def with_login(tmp_path_factory: pytest.TempPathFactory) -> Fixed:
+    """A site that is fixed with a login and a header."""
     login = ("-s", "SITEMAP_AUTH=user:secret", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
     header = ("-s", 'DEFAULT_REQUEST_HEADERS={"X-Key": "a"}')
     with SiteServer() as site, SiteServer() as other:
@@ -728,30 +739,18 @@ def again(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         other.routes = {"/robots.txt": robots(), "/far.xml": urlset(other.url("/1"))}
         site.routes["/index.xml"] = index(site.url("/a.xml"), other.url("/far.xml"))
         site.routes["/robots.txt"] = robots(site.url("/index.xml"), other.url("/far.xml"))
-        target = [site.url(), "-a", "verify=off"] if source == "site" else [source]
-        if source != "site":
-            run(folder, "crawl", "sitemap", "-a", f"domain={site.url()}", "-a", "report=audit", *SETTINGS, *login)
-            for path in (folder / source / "cache").iterdir():
-                if path.name != "crawl.json":
-                    path.unlink()
-        before = len(site.exchanges), len(other.exchanges)
-        done = run(folder, "fix", *target, *SETTINGS, *login, *header)
-    return Again(done.stdout, site.exchanges[before[0] :], other.exchanges[before[1] :])
+        run(tmp_path_factory.mktemp("login"), "fix", site.url(), "-a", "verify=off", *SETTINGS, *login, *header)
+        return Fixed(list(site.exchanges), list(other.exchanges))
 
 
-@pytest.mark.slow
-def test_bodies_that_the_cache_lacks_are_requested(again: Again) -> None:
-    assert ": 3 files read" in again.output
-    assert sorted(one.path for one in again.of_files) == ["/a.xml", "/far.xml", "/index.xml"]
+def test_login_goes_to_no_port_that_only_a_file_names(with_login: Fixed) -> None:
+    assert {one.headers.get("authorization") for one in with_login.other} == {None}
+    assert None not in {one.headers.get("authorization") for one in with_login.site}
 
 
-def test_login_goes_to_no_port_that_only_a_file_names(again: Again) -> None:
-    assert {one.headers.get("authorization") for one in again.other} == {None}
-    assert None not in {one.headers.get("authorization") for one in again.site}
-
-
-def test_dictionary_of_the_command_line_holds_for_all_crawls(again: Again) -> None:
-    assert {one.headers.get("x-key") for one in again.of_files} == {"a"}
+def test_dictionary_of_the_command_line_holds_for_the_crawl(with_login: Fixed) -> None:
+    assert {one.path for one in with_login.of_files} >= {"/a.xml", "/far.xml", "/index.xml"}
+    assert {one.headers.get("x-key") for one in with_login.of_files} == {"a"}
 
 
 @pytest.fixture

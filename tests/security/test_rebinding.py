@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.download.body_cache import name_of
-from sitemapcrawler.feeds.folder import CACHE
-from tests.crawl.crawling import Crawl, launch, start
+from tests.crawl.crawling import Crawl, start
 from tests.crawl.documents import index, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
-from tests.security.commands import program
 
 pytestmark = pytest.mark.slow
 
@@ -133,21 +130,6 @@ def test_name_that_leads_inside_is_refused_in_a_sitemap_a_page_and_a_redirect(re
     values = [finding["value"] for finding in rebinding.findings("security-address-refused")]
     assert values.count(child["sitemap"]) == 1
     assert values.count(f"http://{name}:{port}/page") == 1
-
-
-def test_fix_reaches_nothing_inside(rebinding: Rebinding) -> None:
-    folder, cache = rebinding.crawl.folder, rebinding.crawl.folder / JOBDIR / CACHE
-    child = f"http://shop.test:{rebinding.port}/child.xml"
-    assert rebinding.crawl.sitemaps[child]["outcome"] == "ok", "it was public then"
-    rebinding.names["shop.test"] = [[LOOPBACK]]
-    (cache / name_of(child)).unlink()
-    connections = rebinding.site.connections
-    command = program("fix", JOBDIR, settings={"RETRY_TIMES": 0, "DNS_TIMEOUT": 10})
-    done = launch(folder, [*asking_it(folder, patience=5), *command]).finish()
-    assert done.code == 3, done.log
-    assert "1 not read      doc-connection-error" in done.output
-    assert [canary.connections for canary in rebinding.canaries] == [0, 0, 0]
-    assert rebinding.site.connections == connections
 
 
 def test_name_with_public_addresses_of_both_families_is_asked(rebinding: Rebinding) -> None:

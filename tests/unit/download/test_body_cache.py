@@ -15,8 +15,7 @@ from scrapy.http import Headers
 
 from sitemapcrawler.download import body_cache
 from sitemapcrawler.download.bodies import SPOOL_BYTES, Body
-from sitemapcrawler.download.body_cache import ABOUT, BodyStorage, DamagedBody, Rights
-from sitemapcrawler.urls import Authority
+from sitemapcrawler.download.body_cache import ABOUT, BodyStorage, DamagedBody
 
 URL = "https://example.com/sitemap.xml"
 REQUEST = Request(URL)
@@ -185,19 +184,6 @@ def test_a_body_of_an_earlier_crawl_is_copied_with_the_key_of_this_one(tmp_path:
     tuesday.keep(kept, LOGIN)
     assert content_of(tuesday) == b"<urlset/>"
     assert BodyStorage(tmp_path / "tuesday").find(REQUEST, LOGIN) is not None
-
-
-def test_a_cache_notes_which_hosts_the_user_named(tmp_path: Path) -> None:
-    host = Authority("example.com", 443)
-    rights = Rights(frozenset({host, Authority("::1", 80)}), frozenset({host}))
-    BodyStorage(tmp_path / "cache", rights=rights).open()
-    assert BodyStorage(tmp_path / "cache").rights == rights
-
-
-@pytest.mark.parametrize("text", ["", "[]", "null", json.dumps({"own": [["a"], 1, ["b", "c"]], "authorities": {}})])
-def test_a_damaged_cache_gives_no_rights(text: str, tmp_path: Path) -> None:
-    (tmp_path / ABOUT).write_text(text)
-    assert BodyStorage(tmp_path).rights == Rights()
 
 
 def test_a_full_disk_costs_the_bodies_and_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -272,7 +272,7 @@ def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_p
 
 def test_a_file_that_could_not_be_read_has_the_rule_of_the_audit(tmp_path: Path) -> None:
     damaged = SitemapRecord(PAGE, status=200, outcome="failed", issues=["doc-content-type", "doc-gzip-error"])
-    [source] = AuditedFiles(tmp_path, tmp_path, {}).sources([damaged])
+    [source] = AuditedFiles(tmp_path, tmp_path).sources([damaged])
     assert source.rule == "doc-gzip-error"
 
 
