@@ -4,7 +4,7 @@ they need, which saves more than a second of processor time each.
 A forked program is a process of its own: its directory, environment, umask, streams, process group, network namespace and
 signal handlers are those that `subprocess` would give it, and it ends as the interpreter does. Two servers with different
 hash seeds take turns, so that two crawls in a row order their sets differently. Two more, for programs that write
-reports, have imported and prepared what these need, which saves another two seconds. The children of the package
+reports, are forked from these and have prepared what reports need, which saves another second. The children of the package
 (`sitemapcrawler.api.child`) are forked too: those of forked programs, and within `children` those of the tests. Programs
 are started afresh where variables that Python reads at its start differ (`PYTHONUTF8`, `LC_ALL`, ...), and within `fresh`.
 """
@@ -46,6 +46,8 @@ AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
 """Beginnings of the variables that count only when an interpreter starts."""
 HASH_SEEDS = ("1", "2")
 """PYTHONHASHSEED of each server."""
+REPORTS = ["reports"]
+"""Instead of a command: makes a server for programs that write reports of a child."""
 FOR_REPORTS = re.compile(r"^audit$|^report=|\.(parquet|xlsx)\b")
 """Words of commands that write tables and reports. What these need takes 100 MB, which would count for crawls whose memory
 is measured."""
@@ -96,28 +98,29 @@ class _Client:
         if not (self.forks and ours and at_start(env) | own == self._variables | own):
             return None
         reports = is_child or any(FOR_REPORTS.search(str(word)) for word in argv)
-        kind = reports, next(self._seeds[reports])
-        if kind not in self._servers:
-            self._servers[kind] = self._start(*kind)
-        return self._servers[kind]
+        return self._of_kind(reports, next(self._seeds[reports]))
 
     def adopt(self, server: socket.socket) -> None:
         """Use the server of another process, in a program that it has forked."""
         self._servers = {(reports, seed): server for reports in (False, True) for seed in HASH_SEEDS}
         self._variables = at_start(os.environ)
 
-    @staticmethod
-    def _start(reports: bool, seed: str) -> socket.socket:
+    def _of_kind(self, reports: bool, seed: str) -> socket.socket:
+        if (reports, seed) not in self._servers:
+            self._servers[reports, seed] = self._start(reports, seed)
+        return self._servers[reports, seed]
+
+    def _start(self, reports: bool, seed: str) -> socket.socket:
         client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno()), *(["reports"] if reports else [])]
-        subprocess.Popen(
-            words,
-            cwd=ROOT,
-            env={**environment(), "PYTHONHASHSEED": seed},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[server.fileno()],
-        ).returncode = 0  # it ends with this process, and nobody waits for it
+        options = {"cwd": ROOT, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        env = {**environment(), "PYTHONHASHSEED": seed}
+        process: subprocess.Popen[Any]
+        if reports:
+            process = _Forked(REPORTS, self._of_kind(False, seed), server, env=env, **options)
+        else:
+            words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno())]
+            process = subprocess.Popen(words, env=env, pass_fds=[server.fileno()], **options)  # type: ignore[call-overload]
+        process.returncode = 0  # it ends with this process, and nobody waits for it
         server.close()
         atexit.register(client.close)  # which ends the server
         return client
@@ -129,8 +132,11 @@ _client = _Client()
 class _Forked(subprocess.Popen[Any]):
     """A program that a server forks. Overrides what in CPython 3.11 to 3.14 executes a child and waits for it."""
 
-    def __init__(self, argv: Sequence[Any], server: socket.socket, **options: Any) -> None:
-        self._server = server
+    def __init__(
+        self, argv: Sequence[Any], server: socket.socket, given: socket.socket | None = None, **options: Any
+    ) -> None:
+        """`given`: the socket that the program gets, by default that of the server."""
+        self._server, self._given = server, given or server
         super().__init__(argv, **options)
 
     def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
@@ -143,7 +149,7 @@ class _Forked(subprocess.Popen[Any]):
         request = {"argv": list(map(str, args)), "cwd": str(cwd or Path.cwd()), "env": dict(env), "umask": _umask()}
         try:
             data = json.dumps(request | {"session": session, "group": group}).encode()
-            socket.send_fds(self._server, [data], [*streams, network, self._server.fileno(), report])
+            socket.send_fds(self._server, [data], [*streams, network, self._given.fileno(), report])
         finally:
             os.close(network)
             os.close(report)
@@ -312,8 +318,9 @@ def preload_reports() -> None:
         environment.get_template(name)
 
 
-def serve(control: socket.socket) -> dict[str, Any]:
-    """Fork whatever is requested, and report each child's process id and exit status. Returns in the children alone."""
+def serve(control: socket.socket) -> tuple[dict[str, Any], socket.socket]:
+    """Fork whatever is requested, and report each child's process id and exit status. Returns in the children alone: the
+    request, and the socket that was given with it."""
     reports: dict[int, int] = {}
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -338,8 +345,7 @@ def serve(control: socket.socket) -> dict[str, Any]:
                 for descriptor in (control.detach(), wake, waker, *reports.values(), descriptors.pop()):
                     os.close(descriptor)
                 request: dict[str, Any] = json.loads(message)
-                _become(request, descriptors)
-                return request
+                return request, _become(request, descriptors)
             reports[child] = descriptors.pop()
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -357,8 +363,9 @@ def _reap(reports: dict[int, int]) -> None:
             os.close(reports.pop(child))
 
 
-def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
-    """Take over the streams, the network, the environment, the directory and the server that a request names."""
+def _become(request: Mapping[str, Any], descriptors: list[int]) -> socket.socket:
+    """Take over the streams, the network, the environment, the directory and the server that a request names. Returns the
+    socket to that."""
     if request["session"]:
         os.setsid()
     elif request["group"] not in (None, -1):
@@ -389,6 +396,7 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
     sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]  # Final
     sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]  # Final
     sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]  # Final
+    return server
 
 
 def _stream(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
@@ -398,15 +406,13 @@ def _stream(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
     return io.TextIOWrapper(binary, errors=errors, line_buffering=lines)
 
 
-def main(descriptor: int, reports: bool) -> None:
-    """Serve; in each child, run its program as `python -m` does. `reports`: most of the programs write some."""
+def main(descriptor: int) -> None:
+    """Serve; in each child, serve again, or run its program as `python -m` does."""
     preload()
-    if reports:
+    request, server = _prepared(socket.socket(fileno=descriptor))
+    if request["argv"] == REPORTS:
         preload_reports()
-    assert REACTOR not in sys.modules
-    gc.collect()
-    gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
-    request = serve(socket.socket(fileno=descriptor))
+        request, _ = _prepared(server)
     if request["argv"] == CHILD:
         sys.path[:] = os.environ["PYTHONPATH"].split(os.pathsep)
         module, *arguments = CHILD[3:]
@@ -428,6 +434,14 @@ def main(descriptor: int, reports: bool) -> None:
         gc.unfreeze()  # or the interpreter could not clear up, and libraries would tell of leaks
 
 
+def _prepared(control: socket.socket) -> tuple[dict[str, Any], socket.socket]:
+    """Serve with what has been imported."""
+    assert REACTOR not in sys.modules
+    gc.collect()
+    gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
+    return serve(control)
+
+
 def _leave(code: int) -> None:
     """End the process without clearing up memory: that would copy all that is shared with the server."""
     threading._shutdown()  # type: ignore[attr-defined]
@@ -441,4 +455,4 @@ def _leave(code: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), "reports" in sys.argv[2:])
+    main(int(sys.argv[1]))
