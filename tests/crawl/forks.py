@@ -63,6 +63,8 @@ REACTOR = "twisted.internet.reactor"
 STREAMS = 3
 ROOT = Path(__file__).parents[2]
 NETWORK = "/proc/thread-self/ns/net"
+ENTER = ["nsenter", "--mount"]
+"""Begins a command that runs another in the mount namespace of a process."""
 
 
 # ---- tests
@@ -80,6 +82,11 @@ def at_start(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name.startswith(AT_START)}
 
 
+def entering(pid: int, cwd: Path, *options: str) -> list[str]:
+    """What stands before a command that is to see what a process has mounted, run in the folder `cwd`."""
+    return [*ENTER, *options, "--target", str(pid), "sh", "-c", 'cd "$0" && exec "$@"', str(cwd)]
+
+
 class _Client:
     """The servers of this process, started when the first program is."""
 
@@ -89,6 +96,8 @@ class _Client:
         self._servers: dict[tuple[bool, str], socket.socket] = {}
         self._seeds = {reports: itertools.cycle(HASH_SEEDS) for reports in (False, True)}
         self._variables = at_start(environment())
+        self.mounts: str | None = None
+        """The process whose mount namespace this program has entered."""
 
     def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
         """The server to fork a program; None for one that is started afresh."""
@@ -100,8 +109,9 @@ class _Client:
         reports = is_child or any(FOR_REPORTS.search(str(word)) for word in argv)
         return self._of_kind(reports, next(self._seeds[reports]))
 
-    def adopt(self, server: socket.socket) -> None:
+    def adopt(self, server: socket.socket, mounts: str | None) -> None:
         """Use the server of another process, in a program that it has forked."""
+        self.mounts = mounts
         self._servers = {(reports, seed): server for reports in (False, True) for seed in HASH_SEEDS}
         self._variables = at_start(os.environ)
 
@@ -112,14 +122,14 @@ class _Client:
 
     def _start(self, reports: bool, seed: str) -> socket.socket:
         client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        options = {"cwd": ROOT, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        options: dict[str, Any] = {"cwd": ROOT, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         env = {**environment(), "PYTHONHASHSEED": seed}
         process: subprocess.Popen[Any]
         if reports:
             process = _Forked(REPORTS, self._of_kind(False, seed), server, env=env, **options)
         else:
             words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno())]
-            process = subprocess.Popen(words, env=env, pass_fds=[server.fileno()], **options)  # type: ignore[call-overload]
+            process = subprocess.Popen(words, env=env, pass_fds=[server.fileno()], **options)
         process.returncode = 0  # it ends with this process, and nobody waits for it
         server.close()
         atexit.register(client.close)  # which ends the server
@@ -133,10 +143,16 @@ class _Forked(subprocess.Popen[Any]):
     """A program that a server forks. Overrides what in CPython 3.11 to 3.14 executes a child and waits for it."""
 
     def __init__(
-        self, argv: Sequence[Any], server: socket.socket, given: socket.socket | None = None, **options: Any
+        self,
+        argv: Sequence[Any],
+        server: socket.socket,
+        given: socket.socket | None = None,
+        mounts: str | None = None,
+        **options: Any,
     ) -> None:
-        """`given`: the socket that the program gets, by default that of the server."""
-        self._server, self._given = server, given or server
+        """`given`: the socket that the program gets, by default that of the server. `mounts`: the process whose mount
+        namespace it enters, by default the one that this program has entered."""
+        self._server, self._given, self._mounts = server, given or server, mounts or _client.mounts
         super().__init__(argv, **options)
 
     def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
@@ -147,8 +163,9 @@ class _Forked(subprocess.Popen[Any]):
         network = os.open(NETWORK, os.O_RDONLY)
         session, group = rest[-2:]
         request = {"argv": list(map(str, args)), "cwd": str(cwd or Path.cwd()), "env": dict(env), "umask": _umask()}
+        request |= {"session": session, "group": group, "mounts": self._mounts}
         try:
-            data = json.dumps(request | {"session": session, "group": group}).encode()
+            data = json.dumps(request).encode()
             socket.send_fds(self._server, [data], [*streams, network, self._given.fileno(), report])
         finally:
             os.close(network)
@@ -186,6 +203,8 @@ def start(
 ) -> subprocess.Popen[Any]:
     """Start a program; options as for `subprocess.Popen`, of which `cwd`, streams, encodings, `start_new_session` and
     `process_group` work. `terminal`: in a new session, whose Ctrl-C comes from the terminal that is its standard input."""
+    if list(argv[:3]) == [*ENTER, "--target"] and not terminal and (server := _client.server(argv[8:], env)):
+        return _Forked(argv[8:], server, mounts=argv[3], env=env, **options | {"cwd": argv[7]})
     server = _client.server(argv, env)
     if terminal:
         options["start_new_session"] = True
@@ -374,10 +393,12 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> socket.socket
     os.set_inheritable(server.fileno(), False)
     network = descriptors.pop()
     if os.fstat(network).st_ino != Path(NETWORK).stat().st_ino:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.setns(network, 0):
-            raise OSError(ctypes.get_errno(), "the network namespace cannot be entered")
+        _enter(network)
     os.close(network)
+    if request["mounts"]:
+        mounts = os.open(f"/proc/{request['mounts']}/ns/mnt", os.O_RDONLY)
+        _enter(mounts)
+        os.close(mounts)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
@@ -390,13 +411,19 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> socket.socket
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    _client.adopt(server)
+    _client.adopt(server, request["mounts"])
     time.tzset()
     tempfile.tempdir = None
     sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]  # Final
     sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]  # Final
     sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]  # Final
     return server
+
+
+def _enter(namespace: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(namespace, 0):
+        raise OSError(ctypes.get_errno(), "the namespace cannot be entered")
 
 
 def _stream(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:

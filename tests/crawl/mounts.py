@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.crawl.forks import entering
+
 READY = "ready\n"
 FILLER = "filler"
 AS_ROOT = () if os.geteuid() == 0 else ("--user", "--map-root-user")
@@ -36,8 +38,7 @@ class Mounted:
 
     def within(self, cwd: Path) -> list[str]:
         """What stands before a command that is to see it, run in the folder `cwd`."""
-        enter = ["nsenter", "--target", str(self.pid), "--mount", *INTO]
-        return [*enter, "sh", "-c", 'cd "$0" && exec "$@"', str(cwd)]
+        return entering(self.pid, cwd, *INTO)
 
     def fill(self, left: int) -> None:
         """Take all room but `left` bytes."""
