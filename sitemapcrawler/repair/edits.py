@@ -598,11 +598,13 @@ def correct_code(draft: Draft) -> None:
 
 @edit("hreflang-href-relative")
 def complete_href(draft: Draft) -> None:
-    """Resolve the URL of a language version against that of its page, if it begins with a slash."""
-    for link in _links(draft):
-        href = (link.get("href") or "").strip()
-        if href.startswith("/"):
-            draft.set_attribute(link, "href", urls.resolve(draft.loc, href) or href)
+    """Resolve the URL of a language version against that of its page, if it begins with a slash. Where another link
+    names the page itself already, the version is on another host."""
+    hrefs = {link: (link.get("href") or "").strip() for link in _links(draft)}
+    for link, href in hrefs.items():
+        found = urls.resolve(draft.loc, href) or href
+        if href.startswith("/") and not (found == draft.loc and found in hrefs.values()):
+            draft.set_attribute(link, "href", found)
 
 
 @edit("hreflang-href-invalid")

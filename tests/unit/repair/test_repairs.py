@@ -457,6 +457,13 @@ def test_links_without_a_right_answer_stay(
     assert (outcome.result.unrepaired, outcome.result.kept) == (len(rows), len(entries) - len(rows))
 
 
+def test_a_path_that_is_not_of_another_version_becomes_no_second_link_to_the_page(tmp_path: Path) -> None:
+    path = link("fr", "a").replace(HOME, "/")
+    outcome = repair(tmp_path, urlset(page("a", link("de", "a"), path), page("b", link("de", "b").replace(HOME, "/"))))
+    assert outcome.data("sitemap.xml") == urlset(page("a", link("de", "a")), page("b", link("de", "b")))
+    assert told(outcome, "action", "rule") == [("changed", "hreflang-href-relative")] * 2
+
+
 @pytest.mark.parametrize(
     ("written", "right"),
     [("iw", "he"), ("in", "id"), ("ji", "yi"), ("iw_IL", "he-IL"), ("en-UK", "en-GB"), ("gr_EL", "el-GR"), ("eng-US", "en-US"),
