@@ -98,9 +98,10 @@ def _run(
     with stop.handling_signals():
         try:
             if not fleet.is_done:
-                logger.info("%s, into %s; Ray starts, which takes some 20 s", domains, output.url)
+                if opts.address is None:
+                    logger.info("starting Ray, which takes some 20 s")
                 with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
-                    logger.info("%s at once", counted(cluster.room, "domain"))
+                    logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
                     with resumable():
                         fleet.run(cluster, showing.update)
         except ClusterFailed:

@@ -94,7 +94,7 @@ def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_o
             gate.open()
             again = run(tmp_path, [*domains, NOWHERE], "--again", "unread", within=within)
         assert again.code == 0
-        assert "5 domains, 1 of them done earlier, into" in again.log and "2 domains at once" in again.log
+        assert "5 domains, 1 of them done earlier, 2 at once" in again.log
         listed, rows = data.urls(), data.domains()
         assert {name for name in done if rows[name]["started"] != done[name]["started"]} == {NOWHERE}
         assert len(second.exchanges) == asked
