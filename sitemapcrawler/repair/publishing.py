@@ -1,11 +1,14 @@
 """Publishes a folder as a whole: until the new one is complete, the one before stays as it is.
 
-The new folder is written in a temporary one beside its place (`feeds.scratch`). The one before is renamed first, and
-the next run puts it back if this one is killed meanwhile.
+The new folder is written in a temporary one beside its place (`feeds.scratch`), and changes places with the one before
+in one step, where the system can do that (Linux). Elsewhere the one before is renamed first, and the next run puts it
+back if this one is killed meanwhile.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import glob
 import json
 import os
@@ -20,6 +23,9 @@ MANIFEST = ".sitemapcrawler-fix.json"
 """List of the files that were written to a folder: the only ones that the next run removes."""
 BEFORE = "before"
 """Name of the folder that is replaced, in the temporary one."""
+CURRENT_FOLDER = -100  # AT_FDCWD of fcntl.h
+EXCHANGE = 2  # RENAME_EXCHANGE of linux/fs.h
+UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
 class FolderError(ValueError):
@@ -71,12 +77,15 @@ def publish(part: Path, out: Path) -> None:
     if clash is not None:
         raise FolderError(f"holds {str(clash)!r}, which was not written by `fix`; accepted: another folder")
     _keep_others(out, part)
-    out.rename(before)
-    try:
-        part.rename(out)
-    except OSError:
-        before.rename(out)
-        raise
+    if _exchange(part, out):
+        before = part
+    else:
+        out.rename(before)
+        try:
+            part.rename(out)
+        except OSError:
+            before.rename(out)
+            raise
     with suppress(OSError):
         _keep_others(before, out)  # those that came meanwhile
 
@@ -136,3 +145,17 @@ def _is_inside(name: str) -> bool:
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
     """List the paths that were written below a folder."""
     (folder / MANIFEST).write_text(json.dumps({"files": sorted(names)}, indent=1, ensure_ascii=True) + "\n", "ascii")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; False if the system cannot do that."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    if rename(CURRENT_FOLDER, os.fsencode(one), CURRENT_FOLDER, os.fsencode(other), EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(other))

@@ -1,4 +1,4 @@
-"""A set takes the place of the one before as a whole."""
+"""A set takes the place of the one before as a whole, on systems with and without a way to exchange two folders."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.publishing import FolderError, publish, staged, write_manifest
 
 
+@pytest.fixture(params=[True, False], ids=["exchange", "rename"])
+def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the system can exchange two folders."""
+    if not request.param:
+        monkeypatch.setattr(publishing, "_exchange", lambda one, other: False)
+
+
 def write(out: Path, text: str) -> None:
     """Publish a set of one file."""
     with staged(out) as part:
@@ -20,6 +27,7 @@ def write(out: Path, text: str) -> None:
         publish(part, out)
 
 
+@pytest.mark.usefixtures("exchanges")
 def test_new_set_replaces_the_one_before_and_keeps_what_others_put_there(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write(out, "old")
@@ -35,6 +43,7 @@ def test_new_set_replaces_the_one_before_and_keeps_what_others_put_there(tmp_pat
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.usefixtures("exchanges")
 def test_file_of_another_program_in_the_way_leaves_the_set_before(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write(out, "old")
@@ -74,6 +83,7 @@ def test_set_that_cannot_be_renamed_to_its_place_leaves_the_one_before(
             raise OSError(5, "Input/output error")
         return rename(path, target)
 
+    monkeypatch.setattr(publishing, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "rename", fails)
     with pytest.raises(OSError, match="Input/output error"):
         write(out, "new")
