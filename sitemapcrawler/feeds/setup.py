@@ -309,6 +309,7 @@ def prepare_feeds(settings: BaseSettings) -> None:
     add_exporters(settings)
     feeds = settings.getdict("FEEDS")
     if feeds:
+        _check_encoding(settings["FEED_EXPORT_ENCODING"])
         schemes = components_in(settings, "FEED_STORAGES").keys() - {REPORT}
         feeds = prepared(feeds, components_in(settings, "FEED_EXPORTERS"), schemes)
         # Above those of the process, which Scrapy merges again when a crawl begins.

@@ -275,6 +275,12 @@ def test_a_feed_that_can_work_is_accepted(uri: str, options: dict[str, Any]) -> 
     assert [*feeds.prepared({uri: options})] == [uri]
 
 
+def test_the_encoding_of_all_feeds_is_checked() -> None:
+    settings = Settings({"FEEDS": {"out.csv": {"format": "csv"}}, "FEED_EXPORT_ENCODING": "utf-9"})
+    with pytest.raises(ValueError, match=r"^character encoding utf-9 is not known; use utf-8$"):
+        feeds.prepare_feeds(settings)
+
+
 def test_a_folder_without_permission_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(ValueError, match=rf"^new/out.csv cannot be written: no permission to write in {folder}$"):
