@@ -12,7 +12,6 @@ from sitemapcrawler.jobs.listing import Listing
 from sitemapcrawler.jobs.store import Store
 
 FILE, TWICE, DATES, DEAD = "https://example.com/a.xml", "cross-duplicate-url", "lastmod-missing", "status-404"
-TITLE = "Several files of a site list the same page"
 
 
 @pytest.fixture
