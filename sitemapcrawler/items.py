@@ -1381,7 +1381,7 @@ class SummaryRecord:
     """What has changed since the baseline; null without the argument `baseline`, or if the crawl ended early."""
     findings_left_out: dict[str, int] = field(default_factory=dict)
     """Rows that lists of findings lack, by rule: those beyond `SITEMAP_FINDINGS_PER_RULE` of a rule and file, and with
-    `findings=all` those beyond 1,000,000 in all."""
+    `findings=all` those beyond 1,000,000 of a rule."""
     breaches: list[Breach] | None = None
     """Limits of the argument `policy` that are broken or could not be checked; empty if all are kept, null without a
     policy."""

@@ -284,7 +284,8 @@ def lacking(summary: SummaryRecord) -> str:
         return ""
     rules = listed([f"{number:,} of {rule}" for rule, number in counts.most_common()], MAX_LACKING)
     missing = f"{counted(counts.total(), 'more finding is', 'more findings are')} not listed: {rules}"
-    return f"{missing}. -a findings=all lists up to 1,000,000; the url records name all rules: {ALL_PROBLEMS}"
+    more = "-a findings=all lists up to 1,000,000 of each rule"
+    return f"{missing}. {more}; the url records name all rules: {ALL_PROBLEMS}"
 
 
 def rest_of(rule: RuleReach, report: Report) -> str:

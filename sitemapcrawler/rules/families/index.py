@@ -202,7 +202,7 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """More findings were counted than are listed.
 
-    With `findings=all`, a list has at most 1,000,000 of the entries that a finding on their file or site sums up.
+    With `findings=all`, a list has at most 1,000,000 rows per rule for entries that a finding sums up.
 
     Why: A list with thousands of similar findings hides the others. The counts and the `issues` of entries are
     complete.

@@ -355,7 +355,7 @@ def test_what_the_feeds_leave_out_is_said() -> None:
     assert feed_gaps(Report(missing)) == [], "there are no files of findings"
     [gap] = feed_gaps(Report(missing, feeds=["findings.csv"]))
     assert "4,004 more findings are not listed: 4,000 of many, 2 of some, 1 of few and 1 more." in gap
-    assert "findings=all" in gap and "FROM 'urls.parquet'" in gap
+    assert "findings=all lists up to 1,000,000 of each rule;" in gap and "FROM 'urls.parquet'" in gap
     [gap] = feed_gaps(Report(SummaryRecord(only="changes")))
     assert "only=changes" in gap
 
