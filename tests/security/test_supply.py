@@ -85,6 +85,7 @@ REASONS = {
     ("fleet/preload.py", "__import__"): "modules of ours, by their names",
     ("processes.py", "multiprocessing.get_context"): "functions of ours, in processes of this interpreter",
     ("processes.py", "multiprocessing.parent_process"): "the same",
+    ("repair/publishing.py", "ctypes.CDLL"): "renameat2(2), so that two folders change places in one step",
 }
 """Where such a call stands all the same, and why that is no door."""
 
