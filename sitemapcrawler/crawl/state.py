@@ -35,7 +35,7 @@ from sitemapcrawler.download.body_cache import BodyCache
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
 from sitemapcrawler.envelopes import FileTally
-from sitemapcrawler.feeds.folder import CACHE
+from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_baseline, check_places
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
@@ -287,6 +287,7 @@ def keep_bodies(crawler: Crawler, params: Params, job: Job | None) -> None:
     cache = BodyCache.of(crawler)
     if job is not None and job.folder is not None:
         cache.place = job.folder / CACHE
+        cache.earlier.append(job.folder / EARLIER_CACHE)
     if params.baseline is not None:
         path = Path(params.baseline)
         cache.earlier.append((path if path.is_dir() else path.parent) / CACHE)

@@ -67,6 +67,8 @@ INCOMPLETE = "-incomplete"
 """End of the name of the folder beside that of a report, for a crawl that must not replace its own baseline."""
 CACHE = "cache"
 """Folder with the bodies of sitemaps, in that of a report or a job; see `download/body_cache.py`."""
+EARLIER_CACHE = "cache.earlier"
+"""Folder with the bodies of the job that `fresh` has discarded, in that of the new one until it is finished."""
 CACHE_PART, FEED_PART = ".cache", ".feed"
 """Beginnings of the names of folders in which the bodies of a report are collected, and a feed is written."""
 PART = re.compile(rf"(?:{re.escape(CACHE_PART)}|{re.escape(FEED_PART)})@.*")

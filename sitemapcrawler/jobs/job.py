@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.download.policies import fetched
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, decoded
-from sitemapcrawler.feeds.folder import CONTENTS
+from sitemapcrawler.feeds.folder import CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import (
     MAX_SITE_TIME,
@@ -407,6 +408,8 @@ class Job:
             await self._writer.run(partial(with_memory, finish, self.store.give_more_memory))
         if self._writer.error is None:
             self._keep_history(crawl, summary)
+            if self.folder is not None:
+                shutil.rmtree(self.folder / EARLIER_CACHE, ignore_errors=True)
 
     def _keep_history(self, crawl: Crawl, summary: SummaryRecord) -> None:
         """Add a finished run to the history in JOBDIR. A failure costs a row of the trend and is only logged."""

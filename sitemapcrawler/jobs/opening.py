@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,7 +12,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.shared import FINISHED
-from sitemapcrawler.feeds.folder import CONTENTS
+from sitemapcrawler.feeds.folder import CACHE, CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord, JsonObject
 from sitemapcrawler.jobs import content_history, history
@@ -81,6 +82,8 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         except duckdb.Error as error:
             store.close()
             raise refusal(store.path, error) from None
+    if folder is not None and fresh:
+        _set_cache_aside(folder)
     return OpenedJob(
         store,
         folder,
@@ -152,6 +155,14 @@ def _take_contents(store: Store, folder: Path) -> None:
         with suppress(duckdb.Error, StoreError):  # a damaged one, or one of another version
             check(discarded)
             content_history.take_over(store, discarded)
+
+
+def _set_cache_aside(folder: Path) -> None:
+    """Keep the bodies of a discarded job apart, so that the new one keeps only those that it requests too."""
+    with suppress(OSError):  # costs disk space only
+        if (folder / CACHE).is_dir():
+            shutil.rmtree(folder / EARLIER_CACHE, ignore_errors=True)
+            (folder / CACHE).rename(folder / EARLIER_CACHE)
 
 
 @contextmanager

@@ -704,16 +704,22 @@ def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
     assert fixed(site, tmp_path, "job")[0] == []
 
 
-def test_damaged_body_is_not_revalidated_but_requested_as_a_whole(site_of_files: SiteServer, tmp_path: Path) -> None:
+def test_damaged_body_is_requested_as_a_whole_and_one_of_no_use_removed(
+    site_of_files: SiteServer, tmp_path: Path
+) -> None:
     site, child = site_of_files, site_of_files.routes["/a.xml"]
     assert isinstance(child, bytes)
     site.routes["/a.xml"] = Reply(child, headers={"ETag": '"1"'})
     crawl(tmp_path, site.url())
     path = stored(tmp_path, site, "/a.xml")
     path.write_bytes(path.read_bytes()[:-12])
+    site.routes["/index.xml"] = index(site.url("/a.xml"))
     assert crawl(tmp_path, site.url(), "-a", "fresh=yes") == 0
     assert validators(site, "/a.xml") == [None, None]
     assert fixed(site, tmp_path, "job")[0] == []
+    kept = {path.name for path in (tmp_path / "job" / "cache").iterdir()} - {"crawl.json"}
+    assert kept == {name_of(site.url(path)) for path in ("/robots.txt", "/index.xml", "/a.xml")}
+    assert not (tmp_path / "job" / "cache.earlier").exists()
 
 
 @dataclass(frozen=True)
