@@ -285,6 +285,8 @@ CHARACTER_SETS = re.compile(
 )
 """Codecs that are character sets; Python has others, such as `idna` and `unicode_escape`."""
 ASCII = bytes(range(0x20, 0x7F))
+USUAL_NAMES = {"shift_jis": "Shift_JIS", "big5": "Big5"}
+"""{Python's name of an encoding: the usual one}, where capitals and hyphens do not make it."""
 LINE_END = re.compile("\r\n|\r|\n")
 
 
@@ -382,9 +384,9 @@ def _misfit(error: UnicodeDecodeError, encoding: str) -> str:
 
 def _shown(encoding: str) -> str:
     """The usual name of an encoding, of which Python has another: `windows-1251` of `cp1251`."""
-    return (
-        f"windows-{encoding[2:]}" if encoding.startswith("cp125") else encoding.replace("iso8859", "iso-8859").upper()
-    )
+    if encoding.startswith("cp125"):
+        return f"windows-{encoding[2:]}"
+    return USUAL_NAMES.get(encoding) or encoding.replace("iso8859", "iso-8859").replace("_", "-").upper()
 
 
 def _hex(error: UnicodeDecodeError) -> str:
