@@ -14,23 +14,23 @@ from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.rows import plain_name
 
-RESULT, STATUS = "inspection result", "index status result"
+RESULT, STATUS = "inspectionresult", "indexstatusresult"
 """Objects of the API's answer, the second one in the first."""
 NAMES: Mapping[str, Collection[str]] = {
-    "verdict": ("verdict", "summary", "google verdict"),
-    "reason": ("coverage state", "coverage", "google reason"),
-    "canonical": ("google canonical", "google selected canonical"),
-    "last_crawl": ("last crawl time", "last crawl", "last crawled", "google last crawl"),
+    "verdict": ("verdict", "summary", "googleverdict"),
+    "reason": ("coveragestate", "coverage", "googlereason"),
+    "canonical": ("googlecanonical", "googleselectedcanonical"),
+    "last_crawl": ("lastcrawltime", "lastcrawl", "lastcrawled", "googlelastcrawl"),
 }
 """Plain names of columns by the field that they hold: of the API, of Screaming Frog, of Search Console, and of this
 project's own feeds."""
-WITHIN = tuple(f"{start}{STATUS}{mark}" for mark in (".", " ") for start in (f"{RESULT}{mark}", ""))
+WITHIN = tuple(f"{start}{STATUS}{mark}" for mark in (".", "") for start in (f"{RESULT}{mark}", ""))
 """Starts of columns that a program makes of the nested objects of an answer."""
 COLUMNS: Mapping[str, str] = {
     start + name: field for field, names in NAMES.items() for name in names for start in ("", *WITHIN)
 }
 """{column: field}."""
-USUAL = frozenset(("verdict", "summary", "coverage", "last crawl"))
+USUAL = frozenset(("verdict", "summary", "coverage", "lastcrawl"))
 """Columns that other lists may have too: one of them alone is no index status."""
 VERDICTS: Mapping[str, str] = {
     **{name.lower(): name for name in ("PASS", "PARTIAL", "FAIL", "NEUTRAL")},

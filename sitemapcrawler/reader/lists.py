@@ -79,21 +79,21 @@ IS_ERROR = re.compile(r"(?!200\b)(?:0|[1-5][0-9]{2})(?: \D.*)?").fullmatch
 NO_PAGE: Mapping[str, Callable[[str], object]] = {
     "type": ("sitemap", "robots", "finding", "summary").__contains__,
     **dict.fromkeys(
-        ("status", "status code", "http status", "http status code", "http code", "response code"), IS_ERROR
+        ("status", "statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsecode"), IS_ERROR
     ),
     "indexability": (
         "non-indexable", "blocked", "unreachable", "server error", "not found", "client error", "redirect", "soft 404",
         "noindex", "canonicalised",
     ).__contains__,
-    **dict.fromkeys(("indexable", "is indexable", "is indexable page"), ("false", "no", "0").__contains__),
+    **dict.fromkeys(("indexable", "isindexable", "isindexablepage"), ("false", "no", "0").__contains__),
     "change": "removed".__eq__,
-    "content type": lambda kind: "/" in kind and "html" not in kind,
+    "contenttype": lambda kind: "/" in kind and "html" not in kind,
 }  # fmt: skip
 """Columns of this project's own feeds and of other crawlers that say whether a row is a page to index: plain name ->
 what is true if a value, in lowercase, says that it is not."""
 CLICKS = (
     "clicks", "klicks", "clics", "clic", "cliques", "klikken", "kliknięcia", "клики", "クリック数", "클릭수",
-    "点击次数", "last 28 days clicks", "last 3 months clicks",
+    "点击次数", "last28daysclicks", "last3monthsclicks",
 )  # fmt: skip
 """Plain names of columns of Search Console, in several languages."""
 COUNT = re.compile(r"[0-9]{1,12}|[0-9]{1,3}(?:[,.\s'\u2019][0-9]{3}){1,3}")

@@ -25,16 +25,23 @@ from sitemapcrawler.reader.zipped import SIGNATURE, table_of
 from sitemapcrawler.urls.display import first_line, quoted
 
 T = TypeVar("T")
-COLUMNS = (
+SEPARATORS = re.compile(r"[\s_\-\ufeff\"']+")
+"""What differs between spellings of a column's name: blanks and the like between words, a mark or quotes around it."""
+
+
+def plain_name(name: str) -> str:
+    """The name of a column in lowercase without quotes and separators: `httpcode` for `HTTP Code` and `http_code`."""
+    return SEPARATORS.sub("", name).lower()
+
+
+COLUMNS = tuple(map(plain_name, (
     "loc", "url", "inspection url", "address", "page", "top pages", "pages", "page url", "page location",
     "full page url", "permalink", "landing page", "landing page + query string", "page path",
     "page path + query string", "page path and screen class", "page path + query string and screen class", "url path",
     "path", "pathname", "uri", "request uri", "link", "target page", "target url",
-)  # fmt: skip
+)))  # fmt: skip
 """Plain names of columns with the URL, in order of preference: this project's own, those of Screaming Frog, Search
 Console, GA4 and others. Tables of backlinks have the page of the site as the target."""
-SEPARATORS = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
-"""What separates the words of a column's name."""
 KEYS = "keys"
 """Field with the dimensions of a row of Search Console's API.
 
@@ -79,7 +86,7 @@ NUMBER = "file_row_number"
 """Column that DuckDB adds, counted from 0."""
 MAGIC = b"PAR1"
 """Start of a Parquet file. Source: https://parquet.apache.org/docs/file-format/"""
-REASON = "coverage state"
+REASON = "coveragestate"
 """Column of the reason that an archive states for all rows of its table."""
 
 
@@ -286,11 +293,6 @@ class _Header:
     delimiter: str
 
 
-def plain_name(name: str) -> str:
-    """The name of a column in lowercase, without quotes: `http code` for `HTTP Code`, `http_code` and `httpCode`."""
-    return SEPARATORS.sub(" ", name.strip(" \t\r\n\ufeff\"'")).lower()
-
-
 def column_of(names: Iterable[str]) -> int | None:
     """Return the index of the column that has the URLs by its name, or None."""
     plain = list(map(plain_name, names))
@@ -339,11 +341,11 @@ def _whole_rows(first: Sequence[str], delimiter: str) -> list[tuple[int, list[st
 
 def _kind(names: Collection[str], first: Sequence[str]) -> str:
     """The program that wrote a table, by its columns."""
-    if "address" in names and {"status code", "indexability", "content type", "content", "status"} & {*names}:
+    if "address" in names and {"statuscode", "indexability", "contenttype", "content", "status"} & {*names}:
         return "Screaming Frog"
-    if "last crawled" in names or {"clicks", "impressions"} <= {*names}:
+    if "lastcrawled" in names or {"clicks", "impressions"} <= {*names}:
         return "Search Console"
-    if any(name.startswith(("page path", "landing page")) for name in names) or first[0].startswith(("# ", "#-")):
+    if any(name.startswith(("pagepath", "landingpage")) for name in names) or first[0].startswith(("# ", "#-")):
         return "GA4"
     return "CSV"
 
@@ -532,7 +534,7 @@ def _array(texts: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:
         is_end = text.startswith("]", at)
         if not is_end:
             if not text.startswith(",", at):
-                yield _broken(line, ", or ] is missing")
+                yield _broken(line, "a comma or the end is missing")
                 return
             at = _behind_blanks(text, at + 1)
     if _behind_blanks(text, at + 1) < len(text):

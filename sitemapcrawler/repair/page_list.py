@@ -41,7 +41,7 @@ from sitemapcrawler.repair.sources import Source
 from sitemapcrawler.repair.streaming import FORBIDDEN, Lost
 from sitemapcrawler.urls.segments import OTHER, Segment, finder
 
-FIELDS = {"lastmod": ("lastmod", "last modified"), "changefreq": ("changefreq",), "priority": ("priority",)}
+FIELDS = {"lastmod": ("lastmod", "lastmodified"), "changefreq": ("changefreq",), "priority": ("priority",)}
 """Elements of an entry -> names of the columns that they are taken from, the preferred one first."""
 ALTERNATES = HREFLANG_EXTENSION.field
 EXTENSIONS = (IMAGE_EXTENSION, VIDEO_EXTENSION, NEWS_EXTENSION)

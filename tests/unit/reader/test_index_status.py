@@ -43,6 +43,8 @@ FORMS = {
     "Screaming Frog": "Address,Summary,Coverage,Last Crawl,Crawled As,Crawl Allowed,Page Fetch,Indexing Allowed,"
     "User-Declared Canonical,Google-Selected Canonical\n"
     f"{A},URL is not on Google,{CRAWLED},2026-11-01 11:00:00 +01:00,Mobile,Yes,Successful,Yes,{A},https://example.com/b\n",
+    "names in capitals": "INSPECTIONURL,VERDICT,COVERAGESTATE,GOOGLECANONICAL,LASTCRAWLTIME\n"
+    f"{A},NEUTRAL,{CRAWLED},https://example.com/b,2026-11-01T10:00:00Z\n",
     "our own feed": "loc,google_verdict,google_reason,google_canonical,google_last_crawl\n"
     f"{A},NEUTRAL,{CRAWLED},https://example.com/b,2026-11-01T10:00:00Z\n",
 }
@@ -72,8 +74,8 @@ def test_row_of_url_inspection_has_its_status(form: str) -> None:
         ({"coverage state": "x" * 1000}, IndexStatus(None, "x" * MAX_REASON)),
         ({"coverage state": "\ud800"}, IndexStatus(None, "?")),
         ({"coverage state": None, "verdict": "nan"}, None),
-        ({"inspection result": {}}, None),
-        ({"inspection result": "PASS"}, None),
+        ({"inspectionresult": {}}, None),
+        ({"inspectionresult": "PASS"}, None),
     ],
 )
 def test_values_that_are_missing_wrong_or_long(cells: dict[str, object], status: IndexStatus | None) -> None:

@@ -309,7 +309,7 @@ def test_array_of_objects_and_urls(indent: int | None) -> None:
 @pytest.mark.parametrize(
     ("data", "urls", "problem"),
     [
-        (f'["{A}", "{B}"', [A, B], ", or ] is missing"),
+        (f'["{A}", "{B}"', [A, B], "a comma or the end is missing"),
         (f'["{A}" "{B}"]', [A], "is missing"),
         (f'["{A}", {{"loc": ]', [A], "is not JSON"),
         (f'["{A}",]', [A], "is not JSON"),
