@@ -10,7 +10,6 @@ from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.report.wording import REPLIES
-from sitemapcrawler.rules.facts.utility_pages import leads_to_login
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.urls import bare_host
 
@@ -41,7 +40,7 @@ NEXT: Mapping[str, str] = {
 
 TARGET_LISTED = frozenset(("page-canonical-other-listed-too", "status-redirect-target-listed-too"))
 """Rules of URLs whose target has an entry of its own."""
-OTHER_LANGUAGE = "page-canonical-other-language"
+OTHER_LANGUAGE, TO_LOGIN = "page-canonical-other-language", "status-redirect-to-login"
 
 
 def why(record: UrlRecord) -> str:
@@ -68,7 +67,7 @@ def next_step(record: UrlRecord) -> str:
         return "Raise the server's rate limit for crawlers, or audit again with a longer DOWNLOAD_DELAY."
     if target is None or record.indexability not in (Indexability.REDIRECT, Indexability.CANONICALISED):
         return NEXT.get(record.indexability or "", "")
-    if record.indexability == Indexability.REDIRECT and leads_to_login(record.loc, target.url):
+    if TO_LOGIN in record.issues:
         return "Remove the entry, or let everyone read the page."
     if OTHER_LANGUAGE in record.issues:
         return "Let the page name itself as canonical: its target is the version in another language."

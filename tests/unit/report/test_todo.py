@@ -28,11 +28,17 @@ def error(status: int) -> ReplyRecord:
     return ReplyRecord("http-error", status=status, final_status=status, final_url=LOC)
 
 
-def test_canonical_in_another_language_is_corrected_and_not_followed() -> None:
-    record = UrlRecord(LOC, reply=copy(ELSEWHERE), target=Target(ELSEWHERE, indexable=True))
-    record.issues = ["page-canonical-other-language"]
+@pytest.mark.parametrize(
+    ("rule", "reply", "step"),
+    [
+        ("page-canonical-other-language", copy(ELSEWHERE), "Let the page name itself as canonical"),
+        ("status-redirect-to-login", moved(ELSEWHERE), "Remove the entry, or let everyone read the page"),
+    ],
+)
+def test_page_that_takes_no_place_is_not_listed_instead(rule: str, reply: ReplyRecord, step: str) -> None:
+    record = UrlRecord(LOC, reply=reply, target=Target(ELSEWHERE, indexable=True), issues=[rule])
     set_indexability(record)
-    assert next_step(record).startswith("Let the page name itself as canonical")
+    assert next_step(record).startswith(step)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +59,6 @@ def test_canonical_in_another_language_is_corrected_and_not_followed() -> None:
         (moved("https://www.example.com/a"), Target("https://www.example.com/a", indexable=True), "redirects",
          "https://www.example.com/a", "List the target instead."),
         (moved(redirects=[Hop(302, LOC)]), Target(NEW, indexable=True), "redirects", NEW, "otherwise keep the entry"),
-        (moved(f"{LOC}/login", redirects=[Hop(302, LOC)]), Target(f"{LOC}/login", indexable=True), "redirects",
-         f"{LOC}/login", "let everyone read"),
         (moved(kind="redirect-loop"), None, "redirects without end", None, "fix the redirect"),
         (copy(NEW), Target(NEW, indexable=True), "canonical", NEW, "List the target instead."),
         (copy(NEW), None, "canonical", NEW, "correct the canonical"),
