@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.store.files import (
     create_tables,
     refusal,
 )
-from sitemapcrawler.jobs.store.queries import Row, fetched_with_memory, line_of, reading, rows_of, with_memory
+from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.reader.duck import CONFIG, MEMORY_MB, duckdb
@@ -231,9 +231,32 @@ class Store:
         filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
         [[counts]] = self._fetched(cursor, filled)
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
-        yield from self._fetched(
-            cursor, f"SELECT {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE {condition}"
-        )
+        query = f"SELECT rowid, {quoted(tag)}, {line_of(table, '', absent)} FROM {table} WHERE ({condition}) AND rowid "
+        last = -1
+        try:
+            for rows in self._fetched(cursor, f"{query} > -1"):
+                yield [row[1:] for row in rows]
+                last = rows[-1][0]
+        except duckdb.OutOfMemoryException:  # very long rows: fetch so few at once that they fit
+            while self.give_more_memory():
+                pass
+            [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
+            for first in range(last + 1, end + 1, FEW):
+                for rows in self._halved(cursor, query, first, FEW):
+                    yield [row[1:] for row in rows]
+
+    def _halved(self, cursor: duckdb.DuckDBPyConnection, query: str, first: int, number: int) -> Iterator[list[Row]]:
+        """Yield the rows with these row numbers, in two halves if they do not fit into memory together, and so on."""
+        try:
+            found = [*self._fetched(cursor, f"{query} BETWEEN {first} AND {first + number - 1}")]
+        except duckdb.OutOfMemoryException:
+            if number == 1:
+                raise
+            half = number // 2
+            yield from self._halved(cursor, query, first, half)
+            yield from self._halved(cursor, query, first + half, number - half)
+        else:
+            yield from found
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Row]]:
         return fetched_with_memory(cursor, query, self.give_more_memory)

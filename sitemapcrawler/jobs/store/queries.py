@@ -18,6 +18,8 @@ from sitemapcrawler.reader.duck import duckdb
 T = TypeVar("T")
 AT_ONCE = 1000
 """Rows fetched at once, as many as in a batch."""
+FEW = 64
+"""Rows fetched at once if more do not fit into memory."""
 
 
 Row = tuple[Any, ...]  # Any: the query gives its columns their types

@@ -324,6 +324,18 @@ def test_lines_come_in_pieces_and_in_order(store: Store) -> None:
     assert all(json.loads(line)["sitemap"] == tag for tag, line in tagged) and len(tagged) > AT_ONCE
 
 
+@pytest.mark.slow
+def test_rows_that_do_not_fit_into_memory_together_are_read_in_smaller_groups(path: Path) -> None:
+    store = Store(path)
+    store.resources(100, sparing=True)  # the least that the setting allows
+    long = [f"{number}{'x' * 900_000}" for number in range(40)]
+    for loc in long:
+        store.execute("INSERT INTO urls (sitemap, loc) VALUES ('s', ?)", [loc])
+    read = [json.loads(line)["loc"] for piece in store.tagged_lines("urls", "sitemap", "TRUE") for _, line in piece]
+    store.close()
+    assert read == long
+
+
 def test_row_longer_than_usual_is_read(store: Store) -> None:
     spool = store.spool()
     spool.write(lines([UrlRecord("x" * 5_000_000), UrlRecord("b")]), 2)
