@@ -339,7 +339,7 @@ def check_places(site: Site, outcome: Outcome) -> None:
         assert (url in gone) or unquote(moved.get(url, url)) in map(unquote, urls)
     assert len(urls) == len(site.documents) - len(gone)
     assert all(f"{old} -> {new}\n" in outcome.readme for old, new in moved.items())
-    assert all(f"  {url}\n" in outcome.readme for url in gone)
+    assert all(f" {url}\n" in outcome.readme for url in gone)
 
 
 def check_pages(site: Site, outcome: Outcome) -> None:
