@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import CONTENTS, FORMATS, SUMMARY, summary_of
-from sitemapcrawler.items import FindingRecord, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import check, confine
 from sitemapcrawler.jobs.store.queries import reading
@@ -260,13 +260,11 @@ class AuditedSite:
         return None
 
     def _of_named(self, record: UrlRecord, rule: str, named: str) -> Verdict | None:
-        """The verdict on a page that names another one, by its canonical or a refresh; None if the canonical redirects
-        back to the page, or is its version in another language. Without a verified target, the page that is named
-        replaces it if another entry shows that it is indexable."""
+        """The verdict on a page that names another one, by its canonical or a refresh; None if the canonical is void or
+        in another language. Without a verified target, the page that is named replaces it if another entry shows that
+        it is indexable."""
         target = record.target
-        if OTHER_LANGUAGE in record.issues:
-            return None
-        if rule == CANONICAL and target and target.final_url and not names_other(target.final_url, record.loc):
+        if OTHER_LANGUAGE in record.issues or (rule == CANONICAL and is_void(target, record.loc)):
             return None
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
         if is_unfit or not is_onsite(record.loc, named):
@@ -292,6 +290,8 @@ class AuditedSite:
         why: str | None = indexability(at_end(reply))
         if reply.refresh is not None and why == Indexability.REDIRECT:
             why = Indexability.CANONICALISED  # the page names another one in both cases
+        elif why == Indexability.CANONICALISED and is_void(verified, reply.final_url):
+            why, verified = Indexability.OK, None
         if why == Indexability.CANONICALISED:
             if target is None and not names_other(reply.refresh or reply.canonical, record.loc):
                 return None
@@ -372,6 +372,8 @@ REDIRECT, CANONICAL, REFRESH = "status-redirect", "page-canonical-other", "page-
 OTHER_LANGUAGE = "page-canonical-other-language"
 PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexability.CLIENT_ERROR))
 """What may pass, or be meant for crawlers alone."""
+VOID = frozenset((Indexability.NOT_FOUND, Indexability.SOFT_404, Indexability.CANONICALISED))
+"""Indexability of a canonical for which the page that names it stays."""
 
 
 def moved_to(reply: ReplyRecord) -> str | None:
@@ -382,6 +384,15 @@ def moved_to(reply: ReplyRecord) -> str | None:
             break
         target = end
     return target
+
+
+def is_void(canonical: Target | None, page: str | None) -> bool:
+    """True if search engines ignore the canonical of a page: it does not exist, names another page itself, as in a
+    loop, or redirects to the page."""
+    if canonical is None:
+        return False
+    leads_back = canonical.final_url is not None and not names_other(canonical.final_url, page)
+    return leads_back or canonical.indexability in VOID
 
 
 def is_onsite(url: str, other: str) -> bool:

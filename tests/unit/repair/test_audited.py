@@ -168,6 +168,8 @@ def target(why: str = "ok", url: str = UNLISTED, **fields: Any) -> Target:
         (moved(canonical=UNLISTED), target("noindex"), "page-noindex-meta", None),
         (moved(canonical=UNLISTED), target("not checked"), "status-redirect", None),
         (moved(canonical=OTHER), target(url=OTHER), "status-redirect", None),
+        (moved(canonical=UNLISTED), target("canonicalised"), "status-redirect", GOOD),
+        (moved(canonical=PAGE), target("redirect", PAGE, status=301, final_url=GOOD), "status-redirect", GOOD),
         (
             reply(kind="unchecked", reason="blocked", redirects=[Hop(301, PAGE)], final_url=None),
             *(None, "status-redirect", None),
@@ -208,6 +210,13 @@ def test_a_page_that_may_belong_in_it_is_kept(answer: ReplyRecord, tmp_path: Pat
 def test_a_page_whose_target_did_not_answer_is_kept(tmp_path: Path) -> None:
     silent = moved(kind="timeout", final_status=None)
     assert verdict(tmp_path / "audit", answer=silent, leads_to=target("unreachable")) is None
+
+
+@pytest.mark.parametrize("why", ["canonicalised", "not found", "soft 404"])
+def test_a_page_is_kept_whose_canonical_names_another_one_or_does_not_exist(why: str, tmp_path: Path) -> None:
+    assert verdict(tmp_path / "named", answer=reply(canonical=UNLISTED), leads_to=target(why)) is None
+    behind = moved(GOOD, 302, canonical=UNLISTED)
+    assert verdict(tmp_path / "behind", answer=behind, leads_to=target(why)) is None
 
 
 def test_a_page_whose_canonical_redirects_back_is_kept(tmp_path: Path) -> None:
