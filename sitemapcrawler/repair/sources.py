@@ -35,6 +35,8 @@ INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")
 FETCH_FAILED, HTTP_STATUS = "doc-fetch-failed", "doc-http-status"
 MISSING, IS_PAGE = UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
+TRUNCATED = "doc-truncated"
+"""Rule on files that the server may have sent in part, so that what an upload would replace has more entries."""
 NO_FILE = "listed in the index, and no such file"
 NO_BODY = "not in the cache of the audit, or not complete"
 NAMED_BY = ("robots", "index", "argument")
@@ -249,10 +251,11 @@ class AuditedFiles:
             return Source(record.sitemap, Path(path) if is_there else None, error="" if is_there else "no such file")
         if is_failed_guess(record):
             return None
-        if record.outcome in UNREAD:
+        if record.outcome in UNREAD or TRUNCATED in record.issues:
             errors = {rule.id for rule in all_rules() if rule.family == "doc" and rule.severity is Severity.ERROR}
             usual = HTTP_STATUS if record.status and record.status != HTTPStatus.OK else FETCH_FAILED
-            rule = next((one for one in record.issues if one in errors), usual)
+            found = (one for one in record.issues if one in errors)
+            rule = TRUNCATED if TRUNCATED in record.issues else next(found, usual)
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
             error, is_gone = record.error or record.outcome, record.status in GONE
             return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)

@@ -285,6 +285,14 @@ def test_a_file_that_could_not_be_read_has_the_rule_of_the_audit(tmp_path: Path)
     assert source.rule == "doc-gzip-error"
 
 
+def test_a_file_that_came_in_part_is_not_written(tmp_path: Path) -> None:
+    cut = SitemapRecord(
+        PAGE, status=200, outcome="truncated", issues=["doc-content-type", "doc-truncated"], error="why"
+    )
+    [source] = AuditedFiles(tmp_path, tmp_path).sources([cut])
+    assert (source.path, source.rule, source.error) == (None, "doc-truncated", "why")
+
+
 @pytest.mark.parametrize(("status", "is_behind"), [(301, False), (302, True)])
 def test_page_behind_a_redirect_that_stays_is_known(status: int, is_behind: bool, tmp_path: Path) -> None:
     found = PageRecord(url=UNLISTED, inlinks=1, outlinks=0, kind="ok", indexable=True, indexability="ok")
