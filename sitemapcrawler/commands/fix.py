@@ -137,11 +137,11 @@ class Command(BaseCommand):
         try:
             with Interruptible() as signals, ExitStack() as stack:
                 try:
-                    self.exitcode = self._fix(args, opts, stack)
+                    self.exitcode = self._fix(args, opts, stack, signals)
                 finally:
                     signals.ignore()
         except KeyboardInterrupt:
-            complain("stopped before the end")
+            complain("stopped; nothing was written")
             self.exitcode = STOPPED
         except OutputError as error:
             complain(str(error))
@@ -155,7 +155,7 @@ class Command(BaseCommand):
             complain(f"the crawl of the site could not be stored in {gettempdir()}: {error}")
             self.exitcode = LOST
 
-    def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
+    def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack, signals: Interruptible) -> int:
         if opts.list_rules:
             put("".join(f"{rule}\n" for rule in repairable()))
             return DONE
@@ -168,7 +168,7 @@ class Command(BaseCommand):
         with postponed():
             work = stack.enter_context(scratch(Path(gettempdir()), SCRATCH))
         repair, sources = self._plan(text, opts, rules, work, stack)
-        result = repair.run(sources, out, work)
+        result = repair.run(sources, out, work, signals.ignore)
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out, opts.add)))
         for unreadable in self._unreadable:
             complain(unreadable)

@@ -24,7 +24,6 @@ from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
 from sitemapcrawler.repair.streaming import OF_LIMITS, Dated, FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.writing import MAX_ENTRIES, SetWriter
-from sitemapcrawler.terminal.signals import postponed
 
 
 @dataclass(slots=True)
@@ -85,9 +84,16 @@ class SiteRepair:
         self._dated = dated
         self._members: list[Member] = []
 
-    def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
-        """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files. Raises
-        OSError or FolderError."""
+    def run(
+        self,
+        sources: Collection[Source],
+        out: Path | None,
+        parent: Path,
+        publishes: Callable[[], None] = lambda: None,
+    ) -> Repaired:
+        """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files;
+        `publishes`: is called before the new set takes its place, from when on nothing may stop the run. Raises OSError
+        or FolderError."""
         result = Repaired()
         with ExitStack() as stack:
             work = Path(stack.enter_context(TemporaryDirectory(dir=parent)))
@@ -113,8 +119,8 @@ class SiteRepair:
                 (target / readme.NAME).write_text(lines, "utf-8")
                 names = [NAME, readme.NAME, *(f"{readme.FOLDER}/{path}" for path in result.files)]
                 publishing.write_manifest(target, names)
-                with postponed():
-                    publishing.publish(target, out)
+                publishes()
+                publishing.publish(target, out)
         return result
 
     @staticmethod

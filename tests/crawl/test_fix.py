@@ -607,7 +607,7 @@ def test_run_that_is_stopped_leaves_no_temporary_files(tmp_path: Path, monkeypat
         slow.wait_for("/map.xml")
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=DEADLINE_S)
-    assert (process.returncode, errors) == (5, b"sitemapcrawler: stopped before the end\n")
+    assert (process.returncode, errors) == (5, b"sitemapcrawler: stopped; nothing was written\n")
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "out").exists()
 

@@ -172,6 +172,15 @@ def test_a_robots_txt_that_names_an_index_lets_it_list_the_files_of_its_host(tmp
     assert outcome.rows == []
 
 
+def test_a_run_says_when_it_must_not_be_stopped_any_more(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes(urlset(page("a")))
+    out, told = tmp_path / "out", list[bool]()
+    source = Source(f"{HOME}a.xml", tmp_path / "a.xml")
+    SiteRepair(Rules.chosen(), lambda *_: []).run([source], out, tmp_path, lambda: told.append(out.exists()))
+    assert told == [False]
+    assert out.exists()
+
+
 def of_folder(folder: Path, files: dict[str, bytes], base: str | None) -> dict[str, str]:
     """Repair the files of a folder, compressed; return {name: content} of the set with its list of changes."""
     for name, data in files.items():
