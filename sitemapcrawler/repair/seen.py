@@ -59,7 +59,8 @@ REPEATED = f"""
                 WHEN NOT moved AND :file AND in_file > 1 AND (bare OR in_objects > 1) THEN '{DUPLICATE}'
                 WHEN NOT moved AND :set AND bare AND in_bare > 1 THEN '{CROSS}' END AS rule
     FROM (SELECT *, row_number() OVER (PARTITION BY digest, file ORDER BY moved, bare, undated, entry) AS in_file,
-                 row_number() OVER (PARTITION BY digest, file, objects ORDER BY moved, undated, entry) AS in_objects,
+                 row_number() OVER (PARTITION BY digest, file, objects, versions
+                                    ORDER BY moved, undated, entry) AS in_objects,
                  row_number() OVER (PARTITION BY digest, news ORDER BY moved, bare, undated, file, entry) AS in_kind,
                  row_number() OVER (PARTITION BY digest, bare ORDER BY moved, undated, file, entry) AS in_bare
           FROM entries WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1))
@@ -82,8 +83,6 @@ MOVED = """
 WITHOUT_SELF = f"""
     SELECT e.file, e.entry, e.versions FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
-       AND EXISTS (SELECT 1 FROM versions v WHERE id = e.versions
-                   AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))
        AND NOT EXISTS (SELECT 1 FROM edits WHERE file = e.file AND entry = e.entry AND rule = '{CODE}')"""
 """SQL for entries that list versions and not themselves, not even with an invalid code."""
 APART = """
@@ -176,6 +175,7 @@ class Seen:
         if self._has_versions:
             self._follow_links()
             self._find_broken_links()
+            self._renumber()
         execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
         execute("INSERT INTO gone SELECT file, entry FROM repeated")
         execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '' FROM repeated")
@@ -198,8 +198,7 @@ class Seen:
         execute("INSERT INTO versions SELECT id, at, code FROM moved")
 
     def _find_broken_links(self) -> None:
-        """Find the links to pages that are gone. A page of which another entry stays is not. An entry that has nothing
-        beside such links becomes bare."""
+        """Find the links to pages that are gone. A page of which another entry stays is not."""
         execute = self._database.execute
         execute("""
             INSERT INTO broken
@@ -208,10 +207,20 @@ class Seen:
         execute(f"""
             INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', b.rule, p.key
             FROM entries e JOIN broken b ON b.id = e.versions JOIN pages p ON p.digest = b.page""")
+
+    def _renumber(self) -> None:
+        """Give entries the number of the versions that are left to them. One that has nothing else becomes bare."""
+        execute = self._database.execute
+        execute("CREATE TEMP TABLE reduced (id INT PRIMARY KEY, versions INT)")
+        for (number,) in execute("SELECT id FROM broken UNION SELECT id FROM moved").fetchall():
+            left = """SELECT page, code FROM versions v WHERE id = ?
+                      AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page)"""
+            members = execute(left, (number,)).fetchall()
+            execute("INSERT INTO reduced VALUES (?, ?)", (number, self._store(members) if members else None))
         execute("""
-            UPDATE entries SET bare = 1 WHERE linked AND versions IN (SELECT id FROM broken)
-            AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = entries.versions
-                            AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))""")
+            UPDATE entries SET versions = (SELECT versions FROM reduced WHERE id = entries.versions)
+            WHERE versions IN (SELECT id FROM reduced)""")
+        execute("UPDATE entries SET bare = 1 WHERE linked AND versions IS NULL")
 
     def _find_those_without_self(self) -> None:
         """Find the entries that do not list themselves. Those of a new set lose all their links."""
@@ -283,10 +292,14 @@ class Seen:
         self._database.close()
 
 
+LINK = re.compile(r"<((?:[\w.-]+:)?link)\s(?=[^<>]*\shreflang\s*=)[^<>]*+>(?:(?<=/>)|\s*+</\1\s*+>)\s?")
+
+
 def _extensions(text: str) -> str:
-    """Return the text of an entry without the fields of the protocol, in which entries with equal extensions differ."""
+    """Return the text of an entry without language versions and the fields of the protocol, in which entries with equal
+    extensions differ."""
     tag = TAG.match(text)
-    return _core_field(tag[2] if tag is not None else None).sub("", text)
+    return LINK.sub("", _core_field(tag[2] if tag is not None else None).sub("", text))
 
 
 @lru_cache

@@ -567,7 +567,8 @@ class FileRepair:
             if rule in found:
                 return Severity.ERROR in found[rule]
             tally = file.found.known(rule)
-            return not tally.sums or Severity.ERROR in tally.severities
+            summed = [one.first.severity for one in tally.sums.values()]
+            return not summed or Severity.ERROR in (*summed, *tally.severities)
 
         return [rule for rule in issues if _rules()[rule].severity is Severity.ERROR and is_error(rule)]
 
@@ -693,6 +694,11 @@ class FileRepair:
             if any(rule in EDITS and rule in self._rules for rule in result.issues):
                 again.append(place)
         return again
+
+    def issues(self, entry: bytes) -> frozenset[str]:
+        """The rules that find something in an entry."""
+        [found] = self._judgements([entry.decode()], self._judge)
+        return frozenset(found.issues if found is not None else ())
 
     def _judgements(self, texts: Sequence[str], judge: Judge) -> list[Entry | None]:
         """Read and judge entries as a document of their own; None for each that the reader leaves out."""

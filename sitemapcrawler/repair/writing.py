@@ -300,9 +300,13 @@ class SetWriter:
                 return None
         if entry.origin is not None:
             self._note_changes(entry, entry.origin.url, entry.origin.changes)
-        if decisions:
-            self._relink(entry, [one for one in decisions if one.action in (UNLINKED, RELINKED)])
-        for problem in [one for one in decisions if one.action == UNREPAIRED]:
+        before = entry.data
+        self._relink(entry, [one for one in decisions if one.action in (UNLINKED, RELINKED)])
+        problems = [one for one in decisions if one.action == UNREPAIRED]
+        if problems and entry.data != before:
+            solved = entry.repair.issues(before) - entry.repair.issues(entry.data)
+            problems = [one for one in problems if one.rule not in solved]
+        for problem in problems:
             entry.state = State.UNREPAIRED
             loc = entry.draft().loc
             self._note(entry.change(Action.UNREPAIRED, problem.rule, loc, problem.page or entry.line_of_text, ""))
@@ -310,11 +314,13 @@ class SetWriter:
 
     def _relink(self, entry: Written, links: Sequence[Decision]) -> None:
         """Follow language versions that have moved, and remove links to those that are gone."""
+        if not links:
+            return
         draft = entry.draft()
         for link in links:
             draft.rule = link.rule
             relink(draft, link.page, self._seen.target_of(link.page) if link.action == RELINKED else None)
-        if links and CODE in self._rules:  # a link that is gone may have had the right form of another one's code
+        if CODE in self._rules:  # a link that is gone may have had the right form of another one's code
             draft.rule = CODE
             correct_code(draft)
         if draft.changes:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -220,9 +221,17 @@ class Site:
         data = urlset(*(line for pair in zip(comments, (one.text for one in entries), strict=True) for line in pair))
         return data.replace(CORE.encode(), CORE.replace("http:", "https:").encode()) if self.https else data
 
-    def left_of(self, links: Iterable[Link]) -> list[Link]:
-        """Return the links of an entry that stay, with codes in their right form."""
-        return [(right, href) for code, href in links if (right := CODES[code]) and href not in self.verdicts]
+    def left_of(self, entry: Entry) -> list[Link]:
+        """Return the links of an entry that stay, with codes in their right form: of links with an invalid one, those to
+        the page itself."""
+        own = self.moved(entry.loc)
+        stay = [link for link in entry.links if link[1] not in self.verdicts and (CODES[link[0]] or link[1] == own)]
+        return [(CODES[code] or code, href) for code, href in stay]
+
+    def moved(self, loc: str) -> str:
+        """Return the URL that an entry of a page has if it stays."""
+        verdict = self.verdicts.get(loc)
+        return loc if verdict is None else verdict.replacement or ""
 
     def apart_from_moves(self, links: Iterable[Link]) -> list[Link]:
         """Return links without those to pages that others may have moved to."""
@@ -230,7 +239,7 @@ class Site:
         return [link for link in links if link[1] not in goals]
 
     def is_right(self, entry: Entry) -> bool:
-        return not (entry.is_faulty or entry.loc in self.verdicts) and self.left_of(entry.links) == [*entry.links]
+        return not (entry.is_faulty or entry.loc in self.verdicts) and self.left_of(entry) == [*entry.links]
 
     def is_unfit(self, entry: Entry, sitemap: str) -> bool:
         """True if an entry is dropped for itself: its page is not indexable, or that of another host."""
@@ -239,9 +248,7 @@ class Site:
 
     def becomes(self, entry: Entry) -> tuple[str, list[Link], bool]:
         """Return URL and links of an entry if it stays, and whether it is an article."""
-        verdict = self.verdicts.get(entry.loc)
-        links = self.apart_from_moves(self.left_of(entry.links))
-        return (verdict.replacement or "") if verdict else entry.loc, links, entry.parts == NEWS
+        return self.moved(entry.loc), self.apart_from_moves(self.left_of(entry)), entry.parts == NEWS
 
 
 def comment(number: int) -> str:
@@ -355,8 +362,9 @@ def check_pages(site: Site, outcome: Outcome) -> None:
             assert comments == [comment(number) for number in range(len(entries))]
         fit = [entry for entry in entries if not site.is_unfit(entry, url)]
         assert is_part(found, map(site.becomes, fit))
-        assert len({loc for loc, _, _ in found}) == len(found)
         texts = [text for text in data.decode().splitlines() if text.startswith("<url>")]
+        without_dates = [re.sub("<(lastmod|priority)>.*?</\\1>", "", text) for text in texts]
+        assert len({*without_dates}) == len(texts), "entries of a page differ in their extensions"
         wrong = {site.becomes(entry)[0] for entry in fit if not site.is_right(entry)}
         locs = {loc for loc, _, _ in found}
         right = {entry.text for entry in fit}

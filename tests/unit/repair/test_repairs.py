@@ -262,6 +262,22 @@ def moving(**targets: str | None) -> Verified:
     return lambda listed: {url: found[url] for url in listed if url in found}
 
 
+def test_a_problem_of_links_that_go_has_no_row(tmp_path: Path) -> None:
+    entries = page("a", link("de", "a"), link("en", "b"), link("en", "c")), page("c", link("de", "a"), link("en", "c"))
+    outcome = repair(tmp_path, urlset(*entries, page("b")), verified=moving(b=None))
+    assert {(row["action"], row["rule"]) for row in outcome.rows} == {
+        ("dropped", "status-404"), ("changed", "hreflang-target-status"),
+    }  # fmt: skip
+
+
+def test_entries_that_are_equal_once_links_are_gone_become_one(tmp_path: Path) -> None:
+    image = IMAGE.format(1)
+    entries = page("a", image), page("a", image, link("de", "b")), page("a", image, link("de", "c"))
+    outcome = repair(tmp_path, urlset(*entries), verified=moving(b=None))
+    assert told(outcome, "action", "rule", "line")[:1] == [("dropped", "loc-duplicate", "4")]
+    assert len(outcome.locs) == 2
+
+
 def in_languages(*paths: str) -> list[str]:
     """Entries of pages that list each other, in as many languages."""
     links = [link(code, path) for code, path in zip(("en", "de", "fr", "x-default"), paths, strict=False)]
@@ -537,6 +553,8 @@ def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path:
     assert gzip.decompress(path.read_bytes()) == feed
     assert told(packed, "action", "rule", "url")[0] == ("not repaired", "status-404", "b")
     assert (packed.result.read, packed.result.unrepaired) == (1, 1)
+    undated = repair(tmp_path / "undated", feed.replace(b"Fri, 01 May 2026 10:00:00 GMT", b"soon"), names=[name])
+    assert (undated.names, undated.rules) == (["feed-sitemap.xml"], {"lastmod-invalid", ""})
     broken = repair(tmp_path / "broken", feed.replace(b"<title>t", b"<title>t & u"), names=[name])
     assert broken.locs == [f"{HOME}a", f"{HOME}b"]
     assert broken.names == ["feed-sitemap.xml"]
