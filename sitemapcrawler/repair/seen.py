@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -63,7 +63,8 @@ REPEATED = f"""
                                     ORDER BY moved, undated, entry) AS in_objects,
                  row_number() OVER (PARTITION BY digest, news ORDER BY moved, bare, undated, file, entry) AS in_kind,
                  row_number() OVER (PARTITION BY digest, bare ORDER BY moved, undated, file, entry) AS in_bare
-          FROM entries WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1))
+          FROM entries e WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1)
+          AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry))
     WHERE rule IS NOT NULL"""
 """SQL for the entries that repeat others, and say no more than those that stay: one has extensions or a date if any
 has, and is the first of such; others in its file have other extensions. An entry that an audit moved to its page makes
@@ -81,7 +82,7 @@ MOVED = """
                       WHERE o.id = v.id AND o.page <> v.page AND l.at IN (o.page, t.at))"""
 """SQL for the links to language versions whose entries have moved to a page that nothing else stands for."""
 WITHOUT_SELF = f"""
-    SELECT e.file, e.entry, e.versions FROM {KEPT}
+    SELECT e.digest, e.file, e.entry, e.versions FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
        AND NOT EXISTS (SELECT 1 FROM edits WHERE file = e.file AND entry = e.entry AND rule = '{CODE}')"""
 """SQL for entries that list versions and not themselves, not even with an invalid code."""
@@ -170,20 +171,26 @@ class Seen:
 
     def settle(self) -> None:
         """Decide on all entries."""
-        execute = self._database.execute
-        chosen = {"file": DUPLICATE in self._rules, "set": CROSS in self._rules}
+        self._database.execute("CREATE INDEX by_place ON edits (file, entry)")
         if self._has_versions:
             self._follow_links()
             self._find_broken_links()
             self._renumber()
-        execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
-        execute("INSERT INTO gone SELECT file, entry FROM repeated")
-        execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '' FROM repeated")
+        self._drop_repeated()
         if self._has_versions:
             if SELF in self._rules:
                 self._find_those_without_self()
             self._find_contradictions()
-        execute("CREATE INDEX by_place ON edits (file, entry)")
+            if self._rules.is_new:
+                self._drop_repeated()  # equal without the links that they have lost
+
+    def _drop_repeated(self) -> None:
+        """Drop the entries that repeat others. One that has nothing but language versions, and none left, is bare."""
+        execute = self._database.execute
+        execute("UPDATE entries SET bare = 1 WHERE linked AND versions IS NULL")
+        chosen = {"file": DUPLICATE in self._rules, "set": CROSS in self._rules}
+        execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '' FROM ({REPEATED})", chosen)
+        execute(f"INSERT OR IGNORE INTO gone SELECT file, entry FROM edits WHERE action = '{DROPPED}'")
 
     def _follow_links(self) -> None:
         """Link to the new URL of language versions whose entries have moved: the page behind it has no entry of its
@@ -209,31 +216,48 @@ class Seen:
             FROM entries e JOIN broken b ON b.id = e.versions JOIN pages p ON p.digest = b.page""")
 
     def _renumber(self) -> None:
-        """Give entries the number of the versions that are left to them. One that has nothing else becomes bare."""
+        """Give entries the number of the versions that are left to them."""
         execute = self._database.execute
         execute("CREATE TEMP TABLE reduced (id INT PRIMARY KEY, versions INT)")
         for (number,) in execute("SELECT id FROM broken UNION SELECT id FROM moved").fetchall():
-            left = """SELECT page, code FROM versions v WHERE id = ?
-                      AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page)"""
-            members = execute(left, (number,)).fetchall()
-            execute("INSERT INTO reduced VALUES (?, ?)", (number, self._store(members) if members else None))
+            gone = {page for (page,) in execute("SELECT page FROM broken WHERE id = ?", (number,))}
+            execute("INSERT INTO reduced VALUES (?, ?)", (number, self._without(number, gone)))
         execute("""
             UPDATE entries SET versions = (SELECT versions FROM reduced WHERE id = entries.versions)
             WHERE versions IN (SELECT id FROM reduced)""")
-        execute("UPDATE entries SET bare = 1 WHERE linked AND versions IS NULL")
+
+    def _without(self, number: int, gone: Collection[bytes]) -> int | None:
+        """Store the versions of a set that are left without some pages; return their number, None if none are left."""
+        members = self._database.execute("SELECT page, code FROM versions WHERE id = ?", (number,)).fetchall()
+        left = [member for member in members if member[0] not in gone]
+        return self._store(left) if left else None
+
+    def _unlink(self, links: str) -> None:
+        """Remove links from the entries of a new set. `links`: SQL for digest, file, entry, number of its versions,
+        page of the link, and rule."""
+        execute = self._database.execute
+        found = execute(f"{links} ORDER BY 1, 2, 3").fetchall()
+        for (digest, file, entry, number), group in groupby(found, itemgetter(0, 1, 2, 3)):
+            rules = {page: rule for *_, page, rule in group}
+            for page, rule in rules.items():
+                execute(
+                    f"INSERT INTO edits SELECT ?, ?, '{UNLINKED}', ?, key FROM pages WHERE digest = ?",
+                    (file, entry, rule, page),
+                )
+            left = self._without(number, rules)
+            execute(
+                "UPDATE entries SET versions = ? WHERE digest = ? AND file = ? AND entry = ?",
+                (left, digest, file, entry),
+            )
 
     def _find_those_without_self(self) -> None:
         """Find the entries that do not list themselves. Those of a new set lose all their links."""
-        execute = self._database.execute
-        execute(f"CREATE TEMP TABLE without_self AS {WITHOUT_SELF}")
-        if not self._rules.is_new:
-            execute(f"INSERT INTO edits SELECT file, entry, '{UNREPAIRED}', '{SELF}', '' FROM without_self")
-            return
-        execute(f"""
-            INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', '{SELF}', p.key
-            FROM without_self e JOIN versions v ON v.id = e.versions JOIN pages p ON p.digest = v.page
-            GROUP BY 1, 2, 5""")
-        execute("UPDATE entries SET versions = NULL WHERE (file, entry) IN (SELECT file, entry FROM without_self)")
+        if self._rules.is_new:
+            self._unlink(f"SELECT e.*, v.page, '{SELF}' FROM ({WITHOUT_SELF}) e JOIN versions v ON v.id = e.versions")
+        else:
+            self._database.execute(
+                f"INSERT INTO edits SELECT file, entry, '{UNREPAIRED}', '{SELF}', '' FROM ({WITHOUT_SELF})"
+            )
 
     def _find_contradictions(self) -> None:
         """Find links between pages that are not returned, or with another code than the page gives itself."""
@@ -251,10 +275,10 @@ class Seen:
                     execute(insert, (page, CONTRADICTED, other))
         if self._rules.is_new:  # neither page keeps its link to the other
             both = "SELECT digest, other, rule FROM wrong UNION SELECT other, digest, rule FROM wrong"
-            execute(f"""
-                INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', w.rule, p.key
-                FROM ({both}) w JOIN entries e ON e.digest = w.digest JOIN pages p ON p.digest = w.other
-                JOIN versions v ON v.id = e.versions AND v.page = w.other GROUP BY 1, 2, 5""")
+            self._unlink(f"""
+                SELECT e.digest, e.file, e.entry, e.versions, w.other, w.rule
+                FROM ({both}) w JOIN entries e ON e.digest = w.digest
+                JOIN versions v ON v.id = e.versions AND v.page = w.other""")
             return
         execute(f"""
             INSERT INTO edits SELECT e.file, e.entry, '{UNREPAIRED}', w.rule, coalesce(p.key, '')

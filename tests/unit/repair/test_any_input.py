@@ -439,6 +439,8 @@ def test_each_row_of_a_list_is_in_the_set_or_in_the_list_of_changes(
         dropped = [int(row["line"]) for row in outcome.rows if row["action"] == "dropped"]
         assert len(set(dropped)) == len(dropped) == outcome.result.dropped
         assert len(outcome.locs) + len(dropped) == outcome.result.read == 1 + len(found)
+        again = repair(Path(folder, "again"), *map(outcome.data, outcome.names), names=outcome.names)
+        assert again.rows == []
 
 
 def table(rows: Iterable[dict[str, object]]) -> str:

@@ -477,6 +477,16 @@ def test_cell_of_a_list(name: str, tmp_path: Path) -> None:
     assert outcome.errors() + outcome.violations() == []
 
 
+def test_rows_that_are_equal_once_links_are_gone_become_one(tmp_path: Path) -> None:
+    rows = [{"loc": f"{HOME}a", "alternates": [{"hreflang": code, "href": f"{HOME}b"}]} for code in ("de", "fr")]
+    (tmp_path / "list.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    outcome = repair_list(tmp_path / "list.jsonl")
+    assert outcome.locs == [f"{HOME}a"]
+    assert [(row["action"], row["rule"], row["line"]) for row in outcome.rows] == [
+        ("changed", "hreflang-self-missing", "1"), ("dropped", "loc-duplicate", "2"),
+    ]  # fmt: skip
+
+
 EXTENSIONS = ("images", "videos", "news", "alternates")
 
 
