@@ -14,6 +14,7 @@ from hashlib import blake2b
 from sitemapcrawler import urls
 from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.schema import LINES
 from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, Step, target
 from sitemapcrawler.replies.indexability import Indexability, RobotsVerdicts
 from sitemapcrawler.replies.kinds import ReplyKind
@@ -109,9 +110,8 @@ def _moved(url: str, step: Step) -> str | None:
 
 ONCE = "rowid IN (SELECT min(rowid) FROM linking GROUP BY page, part)"
 """SQL that is true for each row of `linking` but repeated ones: a page is requested again if the memo was lost."""
-NUMBERED = """
-    INSERT INTO {table} SELECT split_part(line, ' ', 1)::UBIGINT, split_part(line, ' ', 2)::BIGINT
-    FROM (SELECT unnest(string_split(?, chr(10))) AS line)"""
+NUMBERED = f"""
+    INSERT INTO {{table}} SELECT split_part(line, ' ', 1)::UBIGINT, split_part(line, ' ', 2)::BIGINT FROM ({LINES})"""
 """SQL: numbers of pages with their entries. DuckDB takes a long text faster than lists."""
 
 
@@ -214,8 +214,12 @@ class Links:
         return [url for page, url in homes.items() if (page,) not in listed]
 
     def number_listed(self) -> None:
-        """Number the listed pages: temporary table `link_listed`."""
-        number_pages(self._store, "link_listed", CURRENT, number_of)
+        """Number the listed pages: temporary table `link_listed`, unless it has them. Entries that are written again
+        move to the end."""
+        self._store.execute("CREATE TEMP TABLE IF NOT EXISTS link_listed (page UBIGINT, entry BIGINT)")
+        numbered = self._store.execute("SELECT count(*), max(entry) FROM link_listed")
+        if numbered != self._store.execute(f"SELECT count(*), max(rowid) FROM urls WHERE {CURRENT}"):
+            number_pages(self._store, "link_listed", CURRENT, number_of)
 
     def deeper(self) -> bool:
         """Go one click further. Returns False if no more pages can be reached."""

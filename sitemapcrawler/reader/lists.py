@@ -153,8 +153,9 @@ def cleaned(url: str) -> str:
     url = url.strip().partition("#")[0]
     if not (url.startswith("/") or WEB.match(url)) or SPOILT.search(url):
         return UNREAD
-    if "?" in url and TRACKING.search(url):
-        url = TRACKING.sub("", url).rstrip("?&")
+    if "?" in url:
+        clean, many = TRACKING.subn("", url)
+        return clean.rstrip("?&") if many else url
     return url
 
 

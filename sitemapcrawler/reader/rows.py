@@ -123,7 +123,7 @@ class Rows(Generic[T]):
     log: LogFormat | None = None
     """Format of an access log; None for other lists."""
     lines: Iterable[str] = ()
-    """Lines of an access log."""
+    """Lines of an access log, some hundreds joined at a time."""
 
 
 CellReader = Callable[[str], Callable[[str], str]]
@@ -180,16 +180,18 @@ def _recognised(
     if head.startswith("["):
         objects = _Objects(columns)
         return Rows("JSON", objects.checked(_array(texts, objects), guesses))
-    lines = _lines(texts, faults)
-    first = _first_of(lines)
-    whole = chain(first, lines)
+    pieces = _pieces(texts, faults)
+    lead = _lead(pieces)
+    first = [*islice(_lines(lead), LEAD)]
+    pieces = chain(lead, pieces)
+    whole = _lines(pieces)
     log = log_format(first)
     if head.startswith("{") and log in (None, COMMON):
         _check_lines(first)
         objects = _Objects(columns)
         return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
-        return Rows(log.name, iter(()), log, whole)
+        return Rows(log.name, iter(()), log, pieces)
     header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
     if header is not None:
         return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter)))
@@ -219,23 +221,23 @@ def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
     return read.lstrip(), chain([read], stream)
 
 
-def _lines(texts: Iterable[str], faults: Faults) -> Iterator[str]:
-    """Yield the lines without their ends, cut to `MAX_LINE` characters and `LOST`; the last one only if it is complete.
+def _pieces(texts: Iterable[str], faults: Faults) -> Iterator[str]:
+    """Yield whole lines, joined, as many as a text has. One of more than `MAX_LINE` characters is cut and ends with
+    `LOST`; the last one is yielded only if it is complete.
 
     Raises ValueError if the first line is longer: no list begins like that, and a file without line ends may be huge.
     """
     parts: list[str] = []
     size, is_first = 0, True
     for text in texts:
-        end, *lines = text.split("\n")
-        if lines:
-            yield _line([*parts, end])
-            end = lines.pop()
-            yield from lines  # whole ones of one text, which is far shorter than `MAX_LINE`
+        whole, end, rest = text.rpartition("\n")
+        if end:
+            first, end, others = whole.partition("\n")
+            yield f"{_line([*parts, first])}{end}{others}"
             parts, size, is_first = [], 0, False
         if size <= MAX_LINE:  # the rest of a longer line is skipped
-            parts.append(end)
-        size += len(end)
+            parts.append(rest)
+        size += len(rest)
         if is_first and size > MAX_LINE:
             raise ValueError(f"has a first line of more than {MAX_LINE:,} characters")
     if size and faults.first(*CUT_BYTES) is None:
@@ -247,12 +249,19 @@ def _line(parts: Sequence[str]) -> str:
     return line if len(line) <= MAX_LINE else line[:MAX_LINE] + LOST
 
 
-def _first_of(lines: Iterator[str]) -> list[str]:
-    """Take the lines that decide what a list is: `LEAD` of them, fewer if they are huge."""
-    first: list[str] = []
-    while len(first) < LEAD and sum(map(len, first)) <= MAX_LINE and (line := next(lines, None)) is not None:
-        first.append(line)
-    return first
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
+    return chain.from_iterable(piece.split("\n") for piece in pieces)
+
+
+def _lead(pieces: Iterator[str]) -> list[str]:
+    """Take the pieces that decide what a list is: `LEAD` lines, fewer if they are huge."""
+    taken: list[str] = []
+    lines = size = 0
+    while lines < LEAD and size <= MAX_LINE and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        lines += piece.count("\n") + 1
+        size += len(piece)
+    return taken
 
 
 # Text

@@ -472,7 +472,6 @@ def test_of_several_answers_in_one_second_the_highest_status_is_the_last(tmp_pat
 
 def test_lines_behind_many_comments_count(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawler_logs, "AT_ONCE", 2)
-    monkeypatch.setattr(crawler_logs, "BLOCKS", 2)
     log = line("/a") + "# rotated\n\n" * 6 + line("/b")
     loaded = Loaded(store, tmp_path, log, "a", "b")
     assert (loaded.compared, loaded.total.rows, loaded.total.unread) == ({"a", "b"}, 2, 0)
