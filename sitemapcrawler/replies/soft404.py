@@ -20,8 +20,8 @@ False positives, and how they are avoided:
   little content proves no soft 404, only that pages equal to it are shells.
 - The home page of a site of one page, whose server gives it for every path: with `MIN_WORDS` of text it is no shell.
 - Errors with status 200, lists without entries, and offers that are gone: their text must be a block of its own, and
-  all of the content but for a few words. A frame of an application is not searched: it may hold the text of an error
-  from the start.
+  all of the content but for a few words; links to other offers may follow a sentence that the offer is gone. A frame of
+  an application is not searched: it may hold the text of an error from the start.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
   have noindex, or resemble the witness. Title and heading that both say that a job or a video has ended suffice: its
   page often lists similar ones.
@@ -31,14 +31,14 @@ False positives, and how they are avoided:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urljoin
 
 from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.shown_text import Shown, words
+from sitemapcrawler.replies.page.shown_text import THIN, Shown, words
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_gone, says_not_found, says_trace
 
 ALIKE = 0.9
@@ -47,8 +47,6 @@ RESEMBLING = 0.5
 """The same for a page that says that nothing was found."""
 MIN_WORDS = 30
 """Words of text below which a page may be a frame for scripts to fill. Header and footer of a real page have more."""
-THIN = 100
-"""Words below which a page that says that nothing was found has no other content."""
 FEW = 40
 """Words of content, without menus, header and footer, below which an error or an empty list is all there is."""
 MAX_SHOWN = 100  # characters of a text in a message
@@ -95,7 +93,7 @@ def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str
         return None
     if (page.complete and page.shown.blank and page.refresh is None) or page.shown.empty:
         return NO_CONTENT
-    if (error := _error_in(page.shown)) is not None:
+    if (error := _error_in(page, page.shown)) is not None:
         return f"{error!r}, and nothing else"
     said = next(filter(says_not_found, (page.title, page.h1)), None)
     same_head = nonsense is not None and _is_head_of(nonsense, page, asked)
@@ -148,19 +146,34 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
         return f"{said!r}, on a noindex page"
     if says_gone(page.title) and says_gone(page.h1):
         return f"{said!r}, in title and heading"
-    is_thin = page.shown is not None and page.shown.sampled and own.words < THIN
-    return f"{said!r}, and nothing else: {own.words} words" if is_thin else None
+    blocks = page.shown.blocks if page.shown is not None else None
+    size = THIN if blocks is None else _content(blocks)
+    return f"{said!r}, and nothing else: {size} words" if size < THIN else None
 
 
-def _error_in(shown: Shown) -> str | None:
+def _error_in(page: PageFacts, shown: Shown) -> str | None:
     """The text that a page has in place of content: an error, that its list is empty, or that its subject is gone. None
     for a usual page."""
     if shown.blocks is None or shown.is_frame:
         return None
     size = _content(shown.blocks)
-    tests = () if size >= THIN else (says_trace,) if size >= FEW else (says_failure, says_empty, says_not_found)
+    tests: tuple[Callable[[str], bool], ...] = (says_trace,) if size < THIN else ()
+    if size < FEW:
+        tests = (says_failure, says_empty, says_not_found)
     found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
+    if found is None and page.content is not None and page.content.words < FEW:
+        found = next(filter(says_gone, _begin(shown.blocks)), None)  # then follow links to similar offers
     return None if found is None else found[:MAX_SHOWN]
+
+
+def _begin(blocks: Sequence[str]) -> Iterator[str]:
+    """The blocks up to `FEW` words."""
+    count = 0
+    for text in blocks:
+        count += len(words(text))
+        if count > FEW:
+            return
+        yield text
 
 
 def _says_not_found(shown: Shown) -> bool:

@@ -715,7 +715,8 @@ def _is_part(node: LexborNode) -> bool:
             heading = node.css_first(SUBHEADINGS)
             return heading is None or node.css_first("a") is not None or _ink(heading.text()) < _ink(node.text())
         return tag != "form" or node.css_first(PRICES) is None
-    return (_is_off(attributes) and not _is_panel(attributes)) or _is_count(attributes)
+    is_off = is_hidden(attributes) or attributes.get("role") in ROLES
+    return (is_off and not _is_panel(attributes)) or _is_count(attributes)
 
 
 def _is_count(attributes: dict[str, str | None]) -> bool:
@@ -729,14 +730,13 @@ def _is_panel(attributes: dict[str, str | None]) -> bool:
     return role == "tabpanel" or ("aria-labelledby" in attributes and role not in ROLES)
 
 
-def _is_off(attributes: dict[str, str | None]) -> bool:
-    """True for hidden elements, and those with the role of a part that is not content."""
+def is_hidden(attributes: dict[str, str | None]) -> bool:
+    """True for an element that its attributes hide."""
     hidden = attributes.get("hidden", UNTIL_FOUND)
     return (
         (hidden or "").lower() != UNTIL_FOUND
         or attributes.get("aria-hidden") == "true"
         or "inert" in attributes
-        or attributes.get("role") in ROLES
         or HIDING.search(attributes.get("style") or "") is not None
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler.replies.page.body import Html
+from sitemapcrawler.replies.page.main_text import HIDDEN, RESPONSIVE, ROLES, is_hidden
 from sitemapcrawler.replies.page.tree import HEAD_END, is_data
 
 _WORD = re.compile(r"\w+")
@@ -16,20 +17,24 @@ MAX_WORDS = 2_000  # words of one piece
 MAX_HEADING = 500  # characters
 MAX_TEXT = 16 * 2**10
 """Characters of text, and of markup, by which pages are compared (see fingerprint)."""
-MAX_SHORT = 12 * 2**10
-"""Characters of markup beyond which no page is searched for an error or an empty list."""
+THIN = 100
+"""Words of content below which a page that says that nothing was found has nothing else."""
+MAX_NODES = 10_000  # elements and texts that are read for these words
 MAX_MOUNT = 80  # characters of text that an element for a framework to fill holds while scripts load
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe"]
 """Elements whose content is not visible text."""
 _NUMBER = re.compile(r"\d+")
-_FURNITURE = ["nav", "header", "footer", "aside", "form", "code"]
+_FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "code"))
 """Elements that do not belong to the content of a page, and quoted code."""
-_HIDDEN = re.compile(r"\s*display\s*:\s*none\b", re.IGNORECASE)
-_INLINE = [
+_ROLES = ROLES - {"status"}
+"""Roles of such elements. A status tells how many entries a list has."""
+_WHOLE = "nav,header,footer,h1"
+"""Parts of a page: a form around them is the whole page, as in ASP.NET."""
+_INLINE = frozenset((
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
     "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
     "u", "var", "wbr"
-]  # fmt: skip
+))  # fmt: skip
 _FILLING = "audio,canvas,embed,frame,frameset,iframe,img,input,object,picture,svg,video"
 """Elements that may show or load something."""
 _MOUNT = re.compile(r"_*(?:root|app|next|nuxt|gatsby|svelte)|app-root|react-root|q-app", re.IGNORECASE)
@@ -47,8 +52,8 @@ class Shown:
     sampled: bool = False
     """True if the markup has its full length, or extends to the end of the page."""
     blocks: tuple[str, ...] | None = None
-    """Texts of the blocks in the content: in `<main>`, or outside of menus, header and footer. None for a page that was
-    cut or has more than `MAX_SHORT`."""
+    """Texts of the first blocks in the content, up to `THIN` words: in `<main>`, or outside of menus, header and
+    footer. None for a page that was cut."""
     empty: bool = False
     """True if the page is nothing but white space."""
     blank: bool = False
@@ -85,7 +90,7 @@ def shown(tree: LexborHTMLParser, page: Html) -> Shown:
         text[:MAX_TEXT],
         markup[:MAX_TEXT],
         page.whole or len(markup) >= MAX_TEXT,
-        tuple(_blocks(tree)) if page.whole and len(markup) <= MAX_SHORT else None,
+        _blocks(tree) if page.whole else None,
         page.whole and not page.text.strip(),
         page.whole and not (is_filled or text.strip() or _has_custom_element(body)),
         is_frame,
@@ -108,16 +113,50 @@ def _has_custom_element(body: LexborNode | None) -> bool:
     )
 
 
-def _blocks(tree: LexborHTMLParser) -> Iterator[str]:
+def _blocks(tree: LexborHTMLParser) -> tuple[str, ...] | None:
+    """The texts of the first blocks in the content, up to `THIN` words; None if there is too much markup."""
     content = tree.css_first("main") or tree.body
-    if content is None:
-        return
-    own = LexborHTMLParser(content.html or "")
-    own.strip_tags(_FURNITURE)
-    for element in reversed(own.css("[hidden],[style]")):  # the inner ones first
-        if "hidden" in element.attributes or _HIDDEN.match(element.attributes["style"] or ""):
-            element.decompose()
-    own.unwrap_tags(_INLINE)
-    own.merge_text_nodes()
-    pieces = own.body.text(separator="\0").split("\0") if own.body is not None else []
-    yield from filter(None, (" ".join(piece.split()) for piece in pieces))
+    blocks: list[str] = []
+    parts: list[str] = []
+    count = 0
+    for number, piece in enumerate(_pieces(content) if content is not None else ()):
+        if piece is not None:
+            parts.append(piece)
+            continue
+        text = " ".join("".join(parts).split())
+        parts.clear()
+        if text:
+            blocks.append(text)
+            count += len(words(text))
+        if number >= MAX_NODES:
+            return None
+        if count >= THIN:
+            break
+    return tuple(blocks)
+
+
+def _pieces(content: LexborNode) -> Iterator[str | None]:
+    """The texts in the content in their order, and None where a block begins or ends."""
+    waiting: list[LexborNode | None] = [None, content.child]
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            yield None
+            continue
+        waiting += [node.next] if node.next is not None else []
+        yield node.text() if node.is_text_node else ""
+        if node.is_element_node and not _is_furniture(node):
+            if node.tag not in _INLINE:
+                yield None
+                waiting.append(None)
+            waiting += [node.child] if node.child is not None else []
+
+
+def _is_furniture(element: LexborNode) -> bool:
+    """True for what is hidden or does not belong to the content."""
+    if element.tag in _FURNITURE:
+        return element.tag != "form" or element.css_first(_WHOLE) is None
+    attributes = element.attributes
+    names = attributes.get("class") or ""
+    is_hidden_by_class = not HIDDEN.isdisjoint(names.split()) and not RESPONSIVE.search(names)
+    return is_hidden_by_class or is_hidden(attributes) or attributes.get("role") in _ROLES

@@ -218,6 +218,17 @@ def test_expired_listing_with_nothing_else_is_none(gone: str) -> None:
     assert is_soft_404(page("Homes", f"<h1>{gone}</h1>{STORY}"), ASKED) is None
 
 
+def test_expired_listing_with_links_to_similar_ones_is_none() -> None:
+    others = "".join(
+        f"<li><a href=/{name}><h3>{name} house</h3>3 rooms and a garden</a>" for name in STORY.split()[:20]
+    )
+    similar = f"<section class=related><h2>Similar homes</h2><ul>{others}</ul></section>"
+    gone = "<p>This property is no longer available."
+    assert is_soft_404(page("Homes", f"<h1>Red house</h1>{gone}{similar}"), ASKED)
+    assert is_soft_404(page("Homes", f"<h1>Homes</h1>{similar}{gone}"), ASKED) is None
+    assert is_soft_404(page("Homes", f"<h1>Red house</h1>{gone}<p>{STORY}</p>{similar}"), ASKED) is None
+
+
 def test_title_and_heading_that_say_so_make_up_for_a_list_of_others() -> None:
     gone = "This job is no longer available"
     assert is_soft_404(page(f"{gone} | Jobs", f"<h1>{gone}</h1>{STORY}"), ASKED) == (
@@ -303,9 +314,11 @@ def test_error_without_any_html_is_none(text: str) -> None:
     assert "and nothing else" in str(is_soft_404(read_page(text.encode(), TYPED, ASKED), ASKED))
 
 
-def test_long_markup_is_searched_where_main_is_whole() -> None:
-    menu = "<div class=menu></div>" * 2_000
-    assert is_soft_404(page("Shop", f"<h1>Shoes</h1>No products found.{menu}"), ASKED) is None
+def test_weight_of_a_page_makes_no_difference() -> None:
+    weight = f"<style>{'a{}' * 9999}</style><script>{'f();' * 9999}</script><header>{STORY}</header>"
+    for text in ("<h1>Shoes</h1>No products found.", "<h1>Page not found</h1><p>Try the search.", PHP):
+        assert "and nothing else" in str(is_soft_404(page("Shop", f"{weight}<main>{text}</main>", frame=False), ASKED))
+        assert "and nothing else" in str(is_soft_404(page("Shop", f"<form>{weight}{text}</form>", frame=False), ASKED))
 
 
 def test_phrase_alone_does_not_convict() -> None:
@@ -320,8 +333,10 @@ def test_phrase_on_a_page_that_wants_no_index() -> None:
 
 
 def test_phrase_on_a_thin_page() -> None:
+    assert is_soft_404(page("Page not found", f"<h1>Oh!</h1>{'Hm ' * 90}"), ASKED)
+    assert is_soft_404(page("Page not found", f"<h1>Oh!</h1>{'Hm ' * 100}"), ASKED) is None
     assert is_soft_404(page("Shop", f"<h1>Seite nicht gefunden</h1>{'Hm ' * 40}"), ASKED) == (
-        "'Seite nicht gefunden', and nothing else: 95 words"
+        "'Seite nicht gefunden', and nothing else: 43 words"
     )
 
 

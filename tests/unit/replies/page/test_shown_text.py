@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Html
-from sitemapcrawler.replies.page.shown_text import MAX_SHORT, MAX_WORDS, Shown, heading, shown, words
+from sitemapcrawler.replies.page.shown_text import MAX_NODES, MAX_WORDS, THIN, Shown, heading, shown, words
 from sitemapcrawler.replies.page.tree import parsed
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found
 
@@ -52,15 +52,24 @@ def test_heading(markup: str, expected: str | None) -> None:
         ("<nav>no</nav><main>yes<form>no</form></main><p>no", ("yes",)),
         ("<header>no</header><p>yes<p hidden>no<p style=' display: none; color: red'>no<p style=color:red>yes", ("yes", "yes")),
         ("<div hidden>no<p hidden>no</div>yes", ("yes",)),
+        ("<p>0<!-- --> results<p><!-- -->yes", ("0 results", "yes")),
+        ("<form><header>no</header><h1>yes</h1><p>yes</form>", ("yes", "yes")),
+        ("<p class='a d-none'>no<p class='hidden md:block'>yes<div role=dialog>no</div><p role=status>yes", ("yes", "yes")),
+        ("<form><nav>no</nav>yes</form><form><input>no</form>", ("yes",)),
+        (f"<style>{'a{}' * 9999}</style><header>{'no ' * 999}</header><main>yes</main>", ("yes",)),
     ],
 )  # fmt: skip
 def test_blocks_are_those_of_the_content(markup: str, blocks: tuple[str, ...]) -> None:
     assert shown_of(markup).blocks == blocks
 
 
-@pytest.mark.parametrize(("markup", "whole"), [("<p>a</p>" * MAX_SHORT, True), ("<p>a", False)])
-def test_long_or_cut_page_has_no_blocks(markup: str, whole: bool) -> None:
+@pytest.mark.parametrize(("markup", "whole"), [("<b></b>" * MAX_NODES + "<p>a", True), ("<p>a", False)])
+def test_endless_or_cut_page_has_no_blocks(markup: str, whole: bool) -> None:
     assert shown_of(markup, whole).blocks is None
+
+
+def test_blocks_are_the_first_of_a_long_page() -> None:
+    assert shown_of("<p>a</p>" * 2 * THIN).blocks == ("a",) * THIN
 
 
 @pytest.mark.parametrize(
