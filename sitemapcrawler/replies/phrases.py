@@ -6,6 +6,8 @@ in `phrases.toml`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from unicodedata import combining, normalize
 
 from sitemapcrawler.words import read_words
 
@@ -13,37 +15,52 @@ PARTS = re.compile(r"[|·•»›–—｜!！.。…]|::|\s-")
 """Separators of the parts of a title: `Page not found | Shop`."""
 _TABLES = read_words("sitemapcrawler.replies", "phrases")
 _TABLE = _TABLES["phrases"]
-ERROR_WORDS = frozenset(_TABLE["error_words"].split())
-FILLERS = ERROR_WORDS.union(_TABLE["fillers"].split())
-"""Words around a phrase that add nothing to it."""
-REGRETS = frozenset(_TABLE["regrets"].split())
 _WORD = re.compile(r"\w+")
+UNSPACED = "\u2e80"
+"""Letters of Chinese and Japanese, which have no blanks between words, are from here on."""
 
 
-def _spaced(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+def _words(text: str) -> list[str]:
+    """The words in lower case, without the accents, vowels and forms of letters that writers leave out."""
+    text = text.casefold()
+    if not text.isascii():
+        text = "".join(sign for sign in normalize("NFKD", text) if not combining(sign))
+    return _WORD.findall(text)
 
 
-_WANTED = re.compile(rf"\b(?:{'|'.join(map(_spaced, _TABLE['wanted'].split(';')))})\b")
-"""What a visitor looks for, between a phrase's noun and verb."""
+ERROR_WORDS = frozenset(_words(_TABLE["error_words"]))
+FILLERS = ERROR_WORDS.union(_words(_TABLE["fillers"]))
+"""Words around a phrase that add nothing to it."""
+IDLE_WORDS = frozenset(_words(_TABLE["idle_words"]))
+_MATCHED = [
+    f"{verb} {of}" for verb in _TABLES["matched"]["verbs"].split(";") for of in _TABLES["matched"]["objects"].split(";")
+]
+_ASIDES = {" ".join(_words(phrase)) for phrase in (*_TABLE["wanted"].split(";"), *_MATCHED)}
+_ASIDE = re.compile(rf"\b(?:{'|'.join(sorted(_ASIDES, key=len, reverse=True))})\b")
+"""What a visitor looks for, which stands between a phrase's noun and verb or at its end."""
 
 
 def _trimmed(text: str) -> tuple[str, ...]:
-    found = [word for word in _WANTED.sub("", _spaced(text)).split() if word not in REGRETS]
+    found = [word for word in _ASIDE.sub("", " ".join(_words(text))).split() if word not in IDLE_WORDS]
     while found and found[0] in FILLERS:
         del found[0]
     while found and found[-1] in FILLERS:
         del found[-1]
+    if found and min(found) >= UNSPACED:
+        return ("".join(found),)  # some writers put a comma after the topic
     return tuple(found)
 
 
-GONE = frozenset(
-    _trimmed(f"{thing} {end}")
-    for language, things in _TABLES["things"].items()
-    for thing in things.split(";")
-    for end in _TABLES["ends"][language].split(";")
-)
-"""Phrases by which an advertisement, a job or a video says that it has ended."""
+def _sentences(subjects: str, predicates: str) -> Iterator[tuple[str, ...]]:
+    """The phrases of two tables: each subject of a language with each predicate, in its place `{}` or before it."""
+    for language, things in _TABLES[subjects].items():
+        for thing in things.split(";"):
+            for end in _TABLES[predicates][language].split(";"):
+                yield _trimmed(end.replace("{}", thing.strip()) if "{}" in end else f"{thing} {end}")
+
+
+GONE = frozenset((*_sentences("things", "ends"), *(_trimmed(phrase) for phrase in _TABLE["gone"].split(";"))))
+"""Phrases by which an advertisement, a job, a video or a product says that it is gone."""
 SENTENCE = 3  # words of a noun with a verb
 PHRASES = GONE.union(_trimmed(phrase) for phrase in _TABLE["not_found"].split(";"))
 """Phrases that mean "not found" if they stand alone between separators. "Sold out" is not one: such a page exists."""
@@ -55,25 +72,32 @@ def says_not_found(text: str | None) -> bool:
 
 
 def _says_not_found(part: str) -> bool:
-    found = set(_WORD.findall(part.casefold()))
+    found = set(_words(part))
     if "404" in found and found <= FILLERS and found & ERROR_WORDS:
         return True
     return _trimmed(part) in PHRASES
 
 
 def says_gone(text: str | None) -> bool:
-    """Return whether a whole part of a title or heading says in a sentence that an advertisement, a job or a video has
-    ended. `Film expired` may be a name."""
-    return any(len(found) >= SENTENCE and found in GONE for found in map(_trimmed, PARTS.split(text or "")))
+    """Return whether a whole part of a text says in a sentence that an advertisement, a job or a video is gone.
+    `Film expired` may be a name."""
+    parts = map(_trimmed, PARTS.split(text or ""))
+    return any(found in GONE and (len(found) >= SENTENCE or found[0] >= UNSPACED) for found in parts)
 
 
-EMPTY_LISTS = frozenset(_trimmed(phrase) for phrase in _TABLE["empty_lists"].split(";"))
+EMPTY_LISTS = frozenset(
+    (*_sentences("listed", "none"), *(_trimmed(phrase) for phrase in _TABLE["empty_lists"].split(";")))
+)
 """Phrases of archives and categories without entries, if they stand alone between separators."""
+
+
+_QUOTED = re.compile(r"[\"“”„«»‘][^\"“”„«»‘’]*[\"“”«»’]")
+"""What a visitor has searched for: `No results for "boots"`."""
 
 
 def says_empty(text: str) -> bool:
     """Return whether a whole part of a text says that a list has no entries; `No posts about politics` does not."""
-    return any(_trimmed(part) in EMPTY_LISTS for part in PARTS.split(text))
+    return any(_trimmed(part) in EMPTY_LISTS for part in PARTS.split(_QUOTED.sub("", text)))
 
 
 _FAILURE = re.compile(

@@ -104,6 +104,10 @@ def test_markup_begins_behind_the_head() -> None:
         "The job you are looking for is no longer available | Jobs", "Stellenangebot abgelaufen", "Cette annonce a expiré",
         "Esta vacante ha caducado", "Annuncio scaduto", "Deze vacature is gesloten", "Вакансия закрыта", "Video unavailable",
         "L'offre d'emploi que vous recherchez n'est plus disponible", "この求人は掲載を終了しました",
+        "We can’t find the page you’re looking for.", "This property has already been sold", "This home is off the market",
+        "This auction has ended.", "هذا العقار لم يعد متاحًا", "عذراً، هذا الاعلان غير متوفر حاليا", "تم بيع هذا العقار", "انتهت صلاحية هذا الإعلان",
+        "الصفحة التي تبحث عنها غير موجودة", "הנכס נמכר", "המודעה הזו כבר לא קיימת", "פג תוקף המודעה", "הדף שחיפשת לא נמצא", "この物件は成約済みです",
+        "申し訳ございませんが、お探しの物件は、掲載が終了しております。", "掲載が終了した物件です", "ご指定のページは存在しません", "Pa\u0301gina no encontrada",
     ],
 )  # fmt: skip
 def test_title_says_that_nothing_was_found(text: str) -> None:
@@ -117,9 +121,43 @@ def test_title_says_that_nothing_was_found(text: str) -> None:
         "Custom page not found pages", "10 best 404 pages", "Page not found? Here is why", "Lost and found", "Found", "Error", "Errors and how to find them",
         "Not Found Magazine", "The page", "Product no longer available", "Sold out", "Area code 404",
         "Video unavailable in your country", "Why a job is no longer available", "Video", "Closed position sensors", "Stelle",
+        "Sold", "مباع", "נמכר", "成約済み", "How to say that a property has been sold", "この物件は駅徒歩五分です", "The, this and that",
     ],
 )  # fmt: skip
 def test_title_that_only_mentions_it(text: str | None) -> None:
+    assert not says_not_found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No properties match your search criteria", "There are no products matching the selection.", "0 results found",
+        "We couldn't find any results for “blue boots”", 'No results found for "boots"', "Your search yielded no results",
+        "There is currently no content classified with this term.", "This category currently contains no pages or media.",
+        "Keine Artikel entsprechen Ihrer Auswahl", "Aucun bien ne correspond à vos critères", "لا توجد نتائج مطابقة لبحثك",
+        "לא נמצאו נכסים", "現在、該当する物件はございません。", "条件に一致する物件は見つかりませんでした", "No items to show",
+    ],
+)  # fmt: skip
+def test_text_says_that_a_list_is_empty(text: str) -> None:
+    assert says_empty(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing",
+        "0",
+        "0 reviews",
+        "No reviews yet",
+        "No products about cats",
+        "Results",
+        "口コミはありません",
+        "for",
+        "this",
+    ],
+)
+def test_text_that_says_something_else(text: str) -> None:
+    assert not says_empty(text)
     assert not says_not_found(text)
 
 
