@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote
 
 from sitemapcrawler.rules.facts.given import split
@@ -13,7 +14,11 @@ KINDS = {
     for name in names.split()
 }
 """{name of a path segment: kind of page}"""
-PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
+PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm", "do", "action")
+_SIGN_ON = re.compile(
+    r"/(?:sso|saml2?|shibboleth\.sso|wayf|adfs|oauth2?|openid-connect)(?:/|\Z)|/authorize\Z", re.IGNORECASE
+)
+"""Paths of single sign-on: SAML and Shibboleth, Active Directory, OAuth and OpenID Connect."""
 
 
 def kind_of(name: str) -> str | None:
@@ -23,9 +28,14 @@ def kind_of(name: str) -> str | None:
 
 
 def leads_to_login(url: str, final: str) -> bool:
-    """True for a redirect to a login page, judging by its name, unless it starts at one."""
-    return _is_login(final) and not _is_login(url)
+    """True for a redirect to a login page, judging by its path, unless it starts at one."""
+    path = _path(final)
+    return (_is_login(path) or _SIGN_ON.search(path) is not None) and not _is_login(_path(url))
 
 
-def _is_login(url: str) -> bool:
-    return kind_of(unquote(split(url).path.rstrip("/").rpartition("/")[2]).lower()) == "a login page"
+def _path(url: str) -> str:
+    return unquote(split(url).path).rstrip("/")
+
+
+def _is_login(path: str) -> bool:
+    return kind_of(path.rpartition("/")[2].lower()) == "a login page"

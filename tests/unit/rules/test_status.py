@@ -119,9 +119,19 @@ def test_a_part_of_an_answer(kind: ReplyKind) -> None:
         ("https://example.com/?p=7", moved("https://example.com/"), "status-redirect-to-home"),
         (URL, moved("https://example.com/Account/Login?ReturnUrl=%2Fa", 302), "status-redirect-to-login"),
         (URL, moved("https://sso.example.net/wp-login.php"), "status-redirect-to-login"),
+        *(
+            (URL, moved(f"https://id.example.com{path}", 302, 302), "status-redirect-to-login")
+            for path in (
+                "/idp/profile/SAML2/Redirect/SSO?execution=e1s1", "/tenant/saml2?SAMLRequest=fZ", "/adfs/ls/?wa=wsignin1.0",
+                "/common/oauth2/v2.0/authorize?client_id=a", "/realms/a/protocol/openid-connect/auth", "/login.do",
+                "/Shibboleth.sso/WAYF?target=a",
+            )
+        ),
+        (URL, moved("https://example.com/author"), "status-redirect"),
+        ("https://example.com/sso/prices", moved("https://example.com/oauth2/authorize"), "status-redirect-to-login"),
         ("https://example.com/login", moved("https://example.com/de/login/"), "status-redirect"),
     ],
-)
+)  # fmt: skip
 def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: ReplyRecord, rule: str) -> None:
     assert told(facts(reply, UrlRecord(loc, sitemap=SITEMAP))) == {rule: "warning"}
 
