@@ -44,7 +44,10 @@ def cause_of(faults: Faults, cut: str | None) -> str | None:
     fault = faults.first(*CUT) or faults.first(*MALFORMED)
     if fault is None:
         return None
-    return f"{fault.message} (line {fault.line})" if fault.line else fault.message
+    more = 0 if fault.rule in CUT else sum(faults.counts[rule] for rule in MALFORMED) - 1
+    place = [f"line {fault.line}"] if fault.line else []
+    place += [f"and {counted(more, 'more fault')}"] if more else []
+    return f"{fault.message} ({', '.join(place)})" if place else fault.message
 
 
 DEFAULT_LIMITS = Limits()

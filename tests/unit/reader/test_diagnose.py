@@ -71,6 +71,9 @@ def test_each_of_many_faults_is_counted() -> None:
     reading = read(urlset(*entries))
     assert reading.rules == {"doc-unescaped-ampersand": 30}
     assert [fault.line for fault in reading.document.faults] == list(range(3, 33))
+    assert reading.document.error == (
+        "not well formed (an & that is not escaped): 1 entry read after repair (line 3, and 29 more faults)"
+    )
 
 
 def test_a_bad_byte_in_an_attribute_is_an_encoding_fault() -> None:
