@@ -267,7 +267,7 @@ class AuditedSite:
         if OTHER_LANGUAGE in record.issues or (rule == CANONICAL and is_void(target, record.loc)):
             return None
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
-        if is_unfit or not is_onsite(record.loc, named):
+        if is_unfit or not may_replace(record, named):
             return Verdict(rule)
         return Verdict(rule, named if target is None else target.url)
 
@@ -279,10 +279,10 @@ class AuditedSite:
             return Verdict("status-redirect-loop")
         if reply.redirects and leads_to_login(record.loc, reply.final_url or ""):
             return Verdict("status-redirect-to-login")
-        if reply.redirects and reply.final_url is not None and not is_onsite(record.loc, reply.final_url):
+        if reply.redirects and reply.final_url is not None and not may_replace(record, reply.final_url):
             return Verdict("status-redirect-offsite")
         target = moved_to(reply)
-        if target is not None and not is_onsite(record.loc, target):
+        if target is not None and not may_replace(record, target):
             return Verdict("status-redirect-offsite")
         unverified = None if self._keeps else Verdict(REDIRECT)
         if reply.reason == Reason.BLOCKED:
@@ -303,7 +303,7 @@ class AuditedSite:
                 if target is None:
                     return None
                 return Verdict(
-                    REDIRECT, target if is_onsite(record.loc, target) and is_page(reply.content_type) else None
+                    REDIRECT, target if may_replace(record, target) and is_page(reply.content_type) else None
                 )
             case Indexability.NOT_FOUND:
                 status = reply.final_status if verified is None else verified.status
@@ -395,8 +395,11 @@ def is_void(canonical: Target | None, page: str | None) -> bool:
     return leads_back or canonical.indexability in VOID
 
 
-def is_onsite(url: str, other: str) -> bool:
-    """True if a URL may replace another one: a web URL on the same host, apart from a leading `www.` and https."""
-    return (urls.is_web(other) and standing(other, url) is not Standing.OTHER_AUTHORITY) or (
-        urls.is_web(other) and urls.authority(url) == urls.authority(other)
+def may_replace(record: UrlRecord, url: str) -> bool:
+    """True if a URL may replace a listed one: a web URL on its host or that of its sitemap, apart from a leading `www.`
+    and https."""
+    return urls.is_web(url) and any(
+        urls.authority(one) == urls.authority(url) or standing(url, one) is not Standing.OTHER_AUTHORITY
+        for one in (record.loc, record.sitemap)
+        if urls.is_web(one)
     )

@@ -16,7 +16,7 @@ from http import HTTPStatus
 from math import ceil, exp, floor, lgamma
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import Share
+from sitemapcrawler.items import Share, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import REACHED, ReplyKind, ReplyRecord, is_unanswered
 from sitemapcrawler.replies.kinds import CUT
@@ -50,7 +50,7 @@ def fault_of(facts: ReplyFacts) -> str | None:
     if reply.kind == ReplyKind.OK:
         return "status-soft-404" if reply.soft_404 else None
     if reply.kind == ReplyKind.REDIRECTED:
-        return _redirected(facts.record.loc, reply)
+        return _redirected(facts.record, reply)
     if reply.kind == ReplyKind.HTTP_ERROR:
         return _rule_of(reply.final_status or 0)
     if reply.kind == ReplyKind.ADDRESS_REFUSED:
@@ -69,12 +69,13 @@ def _rule_of(status: int) -> str:
     return "status-4xx" if 400 <= status < 500 else "status-5xx"
 
 
-def _redirected(loc: str, reply: ReplyRecord) -> str:
-    final = reply.final_url or ""
+def _redirected(record: UrlRecord, reply: ReplyRecord) -> str:
+    loc, final = record.loc, reply.final_url or ""
     if leads_to_login(loc, final):
         return "status-redirect-to-login"
-    here, there = urls.authority(loc), urls.authority(final)
-    if here and there and here.bare_host != there.bare_host:
+    hosts = {place.bare_host for url in (loc, record.sitemap) if (place := urls.authority(url)) is not None}
+    there = urls.authority(final)
+    if hosts and there is not None and there.bare_host not in hosts:
         return "status-soft-404" if reply.soft_404 else "status-redirect-offsite"
     if is_home(final) and not is_home(loc):
         return "status-redirect-to-home"

@@ -448,7 +448,7 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-offsite", WARNING, BUILD, Of.REPLY, also=MOVED)
 def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects to another host. A leading `www.` makes no difference.
+    """Listed URL redirects to another host. That of the sitemap does not count; a leading `www.` makes no difference.
 
     Why: The page belongs to another site, whose own sitemap should list it. If the redirect is not intended, a domain
     may have been sold or a link hijacked.

@@ -46,13 +46,19 @@ def verdict(
     keep: bool = False,
     leads_to: Target | None = None,
     issues: Sequence[str] = (),
+    sitemap: str = "https://example.com/sitemap.xml",
     answer: ReplyRecord,
 ) -> Verdict | None:
     """The verdict on `PAGE`, in an audit that has read `GOOD`, too. `leads_to`: the target of
     `PAGE`."""
     records = [
         UrlRecord(
-            loc=PAGE, reply=answer, target=leads_to, blocked_for=["Googlebot"] if blocked else [], issues=[*issues]
+            loc=PAGE,
+            reply=answer,
+            target=leads_to,
+            blocked_for=["Googlebot"] if blocked else [],
+            issues=[*issues],
+            sitemap=sitemap,
         ),
         UrlRecord(loc=GOOD, reply=reply(final_url=GOOD), blocked_for=[]),
     ]
@@ -117,6 +123,12 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
     answer: ReplyRecord, rule: str, replacement: str | None, tmp_path: Path
 ) -> None:
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
+
+
+def test_a_page_that_has_moved_to_the_host_of_the_sitemap_is_replaced(tmp_path: Path) -> None:
+    found = verdict(tmp_path / "audit", sitemap="https://other.example/sitemap.xml", answer=moved(OTHER))
+    assert found is not None
+    assert found.rule == "status-redirect"
 
 
 def test_a_page_whose_canonical_is_in_another_language_stays(tmp_path: Path) -> None:

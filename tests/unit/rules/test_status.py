@@ -112,6 +112,8 @@ def test_a_part_of_an_answer(kind: ReplyKind) -> None:
         (URL, moved("https://example.com/b", 301, 302), "status-redirect-chain"),
         (URL, moved("https://www.example.com/b", *[301] * 10), "status-redirect-chain"),
         (URL, moved("https://example.net/a"), "status-redirect-offsite"),
+        ("http://old.example.net/a", moved("https://www.example.com/a"), "status-redirect"),
+        ("http://old.example.net/a", moved("https://example.org/a"), "status-redirect-offsite"),
         (URL, moved("https://example.net/", 301, 301), "status-redirect-offsite"),
         (URL, moved("https://example.com/"), "status-redirect-to-home"),
         (URL, moved("https://www.example.com", 301, 302), "status-redirect-to-home"),
