@@ -24,7 +24,7 @@ from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.repair.additions import FoundPage
 from sitemapcrawler.repair.streaming import COMPARED, LINKED, Dated, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
-from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
+from sitemapcrawler.replies.indexability import Indexability, indexability, names_other, rough_key
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.robots import RobotsOutcome
@@ -388,10 +388,11 @@ def moved_to(reply: ReplyRecord) -> str | None:
 
 def is_void(canonical: Target | None, page: str | None) -> bool:
     """True if search engines ignore the canonical of a page: it does not exist, names another page itself, as in a
-    loop, or redirects to the page."""
+    loop, or redirects to the page or another spelling of it, as on a former domain."""
     if canonical is None:
         return False
-    leads_back = canonical.final_url is not None and not names_other(canonical.final_url, page)
+    end = canonical.final_url if canonical.indexability == Indexability.REDIRECT else None
+    leads_back = end is not None and page is not None and rough_key(end) == rough_key(page)
     return leads_back or canonical.indexability in VOID
 
 

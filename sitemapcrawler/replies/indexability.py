@@ -132,6 +132,12 @@ def canonical_key(url: str) -> str:
     return unquote(urls.visit_key(url), errors="surrogateescape")
 
 
+def rough_key(url: str) -> str:
+    """Key that is equal also for URLs that differ in scheme, `www`, case or a trailing slash."""
+    place, slash, rest = canonical_key(url).partition("://")[2].lower().partition("/")
+    return place.removeprefix("www.") + (slash + rest).rstrip("/?")
+
+
 def _of_error(reply: ReplyRecord) -> Indexability:
     status = reply.final_status or 0
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:

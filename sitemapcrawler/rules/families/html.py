@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies import ReplyKind
-from sitemapcrawler.replies.indexability import Indexability, canonical_key
+from sitemapcrawler.replies.indexability import Indexability, canonical_key, rough_key
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import PAGE_LIMIT, Canonical, Denial, PageFacts, Place
 from sitemapcrawler.robots.agents import SEARCH, agent
@@ -324,7 +324,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     if other is None or _canonical_trouble(facts) or _unfit(facts) or _version_of(facts, other):
         return
     named = f"{_canonical_text(other)}{_unverified(facts)}"
-    if _rough_key(other.url or "") == _rough_key(facts.record.loc):
+    if rough_key(other.url or "") == rough_key(facts.record.loc):
         text = f"the page names a variant of its URL as canonical: {named}"
         yield Message(text, value=other.url, severity=WARNING)
     else:
@@ -487,11 +487,6 @@ def _counting(page: PageFacts) -> list[Canonical]:
 def _different(page: PageFacts) -> list[Canonical]:
     """The canonicals that count, without duplicates."""
     return list({canonical_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
-
-
-def _rough_key(url: str) -> str:
-    place, slash, rest = canonical_key(url).partition("://")[2].lower().partition("/")
-    return place.removeprefix("www.") + (slash + rest).rstrip("/?")
 
 
 def _canonical_trouble(facts: ReplyFacts) -> str | None:

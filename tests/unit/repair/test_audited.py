@@ -237,6 +237,12 @@ def test_a_page_whose_canonical_redirects_back_is_kept(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", answer=reply(canonical=insecure), leads_to=back) is None
 
 
+def test_a_page_whose_canonical_on_a_former_domain_redirects_to_it_is_kept(tmp_path: Path) -> None:
+    former = "https://old.example/page"
+    back = target("redirect", former, status=301, final_url="https://www.example.com/page/")
+    assert verdict(tmp_path / "audit", answer=reply(canonical=former), leads_to=back) is None
+
+
 def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, answer=reply()) == Verdict("url-blocked-by-robots")
 
