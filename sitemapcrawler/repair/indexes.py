@@ -72,7 +72,7 @@ class Indexes:
                 rows[0] = replace(rows[0], comments=comments + rows[0].comments)
                 comments = ""
             index.rows += rows
-            seen.update(urls.visit_key(one.child.loc) for one in rows)
+            seen.update(urls.visit_key(self._final_url(one)) for one in rows)
         repair.tail = comments + repair.tail
         self._open.remove(index)
         self._done.add(index)
@@ -114,7 +114,7 @@ class Indexes:
         is_in_text = form_of(_url(row)) is Form.QUOTED and loc != bare(_url(row))
         if is_in_text or fault_of(loc) is not None or len(loc) > MAX_LENGTH:
             return "loc-invalid-uri"
-        if urls.visit_key(loc) in seen:
+        if urls.visit_key(self._final_url(row)) in seen:
             return DUPLICATE
         own = index.source.web_url
         if member is index or (own is not None and urls.visit_key(loc) == urls.visit_key(own)):
@@ -122,6 +122,13 @@ class Indexes:
         if member is None:
             return None
         return LOOP if member in self._open else member.unlistable or None
+
+    def _final_url(self, row: Row) -> str:
+        """URL of a file, behind redirects within its site."""
+        loc, member = row.child.loc, row.member
+        if member is None or REDIRECTED not in self._rules or not _is_redirect(loc, member.source.lives_at):
+            return loc
+        return member.source.lives_at
 
     def _problem(self, row: Row, index: Source) -> str:
         """The rule on what is wrong with an entry and stays so."""
@@ -265,8 +272,8 @@ def _is_relative(row: Row) -> bool:
 
 
 def _is_redirect(url: str, final: str) -> bool:
-    """True if a URL leads to another one of its host."""
-    return urls.visit_key(url) != urls.visit_key(final) and urls.host_of(url) == urls.host_of(final) != ""
+    """True if a URL leads to another one of its host, apart from a leading `www.`."""
+    return urls.visit_key(url) != urls.visit_key(final) and urls.bare_host(url) == urls.bare_host(final) != ""
 
 
 def _places(member: Member | None) -> Sequence[Place]:

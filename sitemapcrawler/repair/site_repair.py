@@ -83,6 +83,8 @@ class SiteRepair:
         self._additions = additions
         self._dated = dated
         self._members: list[Member] = []
+        self._twins: list[Source] = []
+        """Files that were not read, since they redirect to others of the set."""
 
     def run(
         self,
@@ -152,7 +154,8 @@ class SiteRepair:
         while waiting:
             member = Member(waiting.popleft())
             if urls.visit_key(member.source.lives_at) in done:
-                continue  # a second URL that redirects to the same file
+                self._twins.append(member.source)
+                continue
             self._read_file(member, writer, result)
             self._members.append(member)
             done.update(_keys(member.source))
@@ -230,6 +233,8 @@ class SiteRepair:
         for member in self._members:
             for key in _keys(member.source):
                 by_url.setdefault(key, member)
+        for twin in self._twins:
+            by_url.setdefault(urls.visit_key(twin.url), by_url[urls.visit_key(twin.lives_at)])
         listing = Indexes(by_url, self._rules, result.changes.add, writer.states, self._may_list)
         for index in (member for member in self._members if member.is_index):
             listing.choose(index)

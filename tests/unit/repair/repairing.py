@@ -6,7 +6,7 @@ import csv
 import gzip
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -177,9 +177,10 @@ def repair(
     pages: Iterable[FoundPage] | None = None,
     dated: Dated | None = None,
     may_list: MayList | None = None,
+    redirects: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Repair documents, which live at these URLs, or at `HOME` under these names; `local`: nobody knows where; `pages`:
-    to add; `dated`: dates by a history; `may_list`: as in `SiteRepair`."""
+    to add; `dated`: dates by a history; `may_list`: as in `SiteRepair`; `redirects`: where URLs lead."""
     folder.mkdir(parents=True, exist_ok=True)
     called = [*names] or [f"sitemap{number or ''}.xml" for number in range(len(documents))]
     sources = []
@@ -187,7 +188,7 @@ def repair(
         path = folder / (name if local else f"in-{number}")
         path.write_bytes(data)
         url = path.as_uri() if local else name if "://" in name else HOME + name
-        sources.append(Source(url, path, target=f"/{name}" if local else None))
+        sources.append(Source(url, path, target=f"/{name}" if local else None, base=(redirects or {}).get(url)))
     rules = Rules.chosen(only)
     additions = Additions(pages, rules) if pages is not None else None
     found = SiteRepair(rules, lambda *_: [], verified, compress, may_list, additions=additions, dated=dated)

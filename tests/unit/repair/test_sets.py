@@ -109,6 +109,20 @@ def test_a_file_whose_urls_cannot_be_decoded_stays_on_the_server(tmp_path: Path)
     assert "Remove them" not in outcome.readme
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_index_lists_a_file_and_a_redirect_to_it_once(is_first: bool, tmp_path: Path) -> None:
+    www = "https://www.example.com/a.xml"
+    names = ["sitemap.xml", *((www, "a.xml") if is_first else ("a.xml", www)), "old.xml"]
+    outcome = repair(
+        tmp_path, index(*(name if "://" in name else HOME + name for name in names[1:])), urlset(page("a")),
+        urlset(page("a")), urlset(page("b")), names=names, redirects={www: f"{HOME}a.xml", f"{HOME}old.xml": f"{HOME}b.xml"},
+    )  # fmt: skip
+    assert listed(outcome) == ["a.xml", "b.xml"]
+    (dropped,) = [row["url"] for row in outcome.rows if row["rule"] == "index-child-duplicate"]
+    assert dropped == (f"{HOME}a.xml" if is_first else www)
+    assert counts(outcome)[3:] == (1, 0)
+
+
 def test_an_index_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     other = "<url><loc>https://other.example/</loc></url>"
     outcome = repair(tmp_path, index(f"{HOME}a.xml"), urlset(other), names=["sitemap.xml", "a.xml"])
