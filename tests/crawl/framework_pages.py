@@ -118,7 +118,7 @@ const list = document.querySelector("ul"), end = document.querySelector("#end");
 let number = 0;
 new IntersectionObserver(entries => {
     if (entries[0].isIntersecting && number < 5)
-        list.insertAdjacentHTML("beforeend", `<li><a href="/vue/spa">Hall ${++number}</a>`);
+        list.insertAdjacentHTML("beforeend", `<li><a href="/vue/spa">Hall ${++number}</a> with paintings`);
     end.textContent = "more".repeat(number);
 }).observe(end);
 """
@@ -222,7 +222,7 @@ PAGES: dict[str, Planned] = {
     ),
     "/astro/island": Planned(
         inline("/astro/island", ISLAND, more='<astro-island component-url="/astro/counter.js"></astro-island>'),
-        "links text",
+        "links",
         rules="links-added",
     ),
     "/astro/static": Planned(document(article("/astro/static"), title="Hall", path="/astro/static")),

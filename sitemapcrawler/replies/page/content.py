@@ -1,12 +1,13 @@
 """Fingerprint of a page's main content, which a change of its frame, counters or advertisements leaves as it is.
 
 Main content is the main heading with the text of its article, else of `<main>` or the body, without navigation, header,
-footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
-above the part with the main heading, advertisements and lists of links to pages, and without numbers and tokens that
-differ between two answers: counters, ages and what is left in labels, numbers that stand alone, time stamps, session
-ids, years of a copyright. Prices, availability, what a tab or a question shows, numbers in sentences, bare dates and
-opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no new text. What
-is content must not depend on the size of what stands beside it, which differs from day to day.
+footer, forms, controls, links that stand alone, hidden parts, comments, reviews of customers, teasers of other pages
+and their labels, short texts above the part with the main heading, advertisements and lists of links to pages, and
+without what differs between two answers: numbers of labels that are no price, date or measure, ages, the weather, days
+of delivery, what is open now, time stamps, session ids, years of a copyright. Prices, availability, lists and tables,
+what a tab or a question shows, numbers in sentences, bare dates and opening hours are content. Punctuation, case,
+alternative texts and images are not: a new picture is no new text. What is content must not depend on the size of what
+stands beside it, which differs from day to day.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
@@ -15,7 +16,7 @@ compares two crawls can leave out those that have changed on most pages of a tem
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from struct import pack
@@ -23,11 +24,12 @@ from zlib import crc32
 
 from selectolax.lexbor import LexborHTMLParser
 
-from sitemapcrawler.replies.page.boilerplate import CURRENCIES
-from sitemapcrawler.replies.page.main_text import ENDS, HALF, SPACE, is_long, main_text
-from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
+from sitemapcrawler.replies.page.lines import COUNT, divided, lines_of, stable_lines
+from sitemapcrawler.replies.page.main_text import HALF, main_text
+from sitemapcrawler.replies.page.nodes import SPACE
+from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, stable_tokens
 
-CONTENT_VERSION = 10
+CONTENT_VERSION = 11
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""
@@ -37,11 +39,6 @@ MAX_TOKENS = 2_000
 """Tokens that the simhash is made of, the first and the last ones of a longer text."""
 LETTERS_A_WORD = 2  # of Chinese and Japanese
 SIGNS_A_WORD = 4  # of Thai, Lao, Burmese and Khmer, vowel signs and tones included
-COLONS = (":", "\uff1a")
-MIN_BLANKS, MIN_LAST = 3, 5
-"""Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
-_IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
-"""Matches a whole number on a line of its own: likes, votes, comments."""
 _SIGNS = re.compile(f"[{SIGNS}]")
 
 
@@ -61,66 +58,25 @@ class Content:
 def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
-    rest = _without_counts(_lines(found.rest), found.prices)
+    rest = stable_lines(lines_of(found.rest), found.prices)
     (prose, notes), (other, labelled), (table, cells) = map(
-        _divided, (_lines(found.paragraphs), rest, _lines(found.tables))
+        divided, (lines_of(found.paragraphs), rest, lines_of(found.tables))
     )
     if len(other) > len(prose):  # in elements that are no paragraphs
         prose, other = other, prose
     first, second = stable_tokens(f"{prose}{SPACE}{table}"), stable_tokens(other)
     short, labels = (stable_tokens(text, are_labels=True) for text in (f"{notes}{SPACE}{cells}", labelled))
-    links = stable_tokens(folded(found.links))
+    heads = stable_tokens(SPACE.join(lines_of(found.headings)), are_labels=True)
+    links = stable_tokens(SPACE.join(COUNT.sub("", line) for line in lines_of(found.links)), are_labels=True)
     parts = (
         found.template.split(), (*first.words, *short.words), (*first.numbers, *short.numbers), second.words,
-        labels.words, (*first.prices, *short.prices, *second.prices, *labels.prices),
-        (*second.numbers, *labels.numbers), links.all,
+        (*heads.words, *labels.words), (*first.prices, *short.prices, *second.prices, *labels.prices),
+        (*second.numbers, *heads.numbers, *heads.prices, *labels.numbers), links.all,
     )  # fmt: skip
-    tokens = [*first.all, *short.all, *second.all, *labels.all, *links.all]
+    tokens = [*first.all, *short.all, *second.all, *heads.all, *labels.all, *links.all]
     words, letters = _count(tokens)
     digests = "".join(map(_digest, parts))
     return Content(words, f"{CONTENT_VERSION}-{digests}", f"{simhash(tokens, SHINGLE * letters):016x}")
-
-
-def _lines(text: str) -> list[str]:
-    """Return the folded text of each node: line breaks in the markup are blanks."""
-    return list(filter(None, map(str.strip, folded(text).split(SPACE))))
-
-
-def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
-    """Leave out whole numbers that stand alone, such as likes and votes. Others are prices, or stand behind a name with
-    a colon, beside a currency, or, as in tables, beside another number."""
-    found = {at for at, line in enumerate(lines) if _IS_NUMBER(line)}
-    if not found:
-        return lines
-    prices = set(map(folded, prices))
-    alone = [at for at in found if found.isdisjoint((at - 1, at + 1)) and lines[at] not in prices]
-    counts = {at for at in alone if not _has_meaning(lines[max(0, at - 1) : at], lines[at + 1 : at + 2])}
-    return [line for at, line in enumerate(lines) if at not in counts] if counts else lines
-
-
-def _has_meaning(before: Sequence[str], after: Sequence[str]) -> bool:
-    """True for a number behind a name with a colon, or beside a currency that has no other number."""
-    has_name = any(line.endswith(COLONS) for line in before)
-    return has_name or any(
-        not CURRENCIES.isdisjoint(line.rstrip(".").split(" ")) and not any(map(str.isdigit, line))
-        for line in (*before, *after)
-    )
-
-
-def _divided(lines: Iterable[str]) -> tuple[str, str]:
-    """Divide the lines of a text into prose and labels."""
-    prose: list[str] = []
-    labels: list[str] = []
-    for line in lines:
-        (prose if _is_prose(line) else labels).append(line)
-    return SPACE.join(prose), SPACE.join(labels)
-
-
-def _is_prose(line: str) -> bool:
-    """True for a sentence, or a text as long as one."""
-    if line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS and len(line) - line.rfind(" ") > MIN_LAST:
-        return True
-    return is_long(line) and any(map(is_long, line.replace("·", "|").replace("•", "|").replace(". ", "|").split("|")))
 
 
 def _digest(tokens: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler.replies.page.body import Html
-from sitemapcrawler.replies.page.main_text import HIDDEN, RESPONSIVE, ROLES, is_hidden
+from sitemapcrawler.replies.page.furniture import HIDDEN, RESPONSIVE, ROLES, is_hidden
 from sitemapcrawler.replies.page.tree import HEAD_END, is_data
 
 _WORD = re.compile(r"\w+")
@@ -26,8 +26,6 @@ _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe"]
 _NUMBER = re.compile(r"\d+")
 _FURNITURE = frozenset(("nav", "header", "footer", "aside", "form", "code"))
 """Elements that do not belong to the content of a page, and quoted code."""
-_ROLES = ROLES - {"status"}
-"""Roles of such elements. A status tells how many entries a list has."""
 _WHOLE = "nav,header,footer,h1"
 """Parts of a page: a form around them is the whole page, as in ASP.NET."""
 _INLINE = frozenset((
@@ -159,4 +157,4 @@ def _is_furniture(element: LexborNode) -> bool:
     attributes = element.attributes
     names = attributes.get("class") or ""
     is_hidden_by_class = not HIDDEN.isdisjoint(names.split()) and not RESPONSIVE.search(names)
-    return is_hidden_by_class or is_hidden(attributes) or attributes.get("role") in _ROLES
+    return is_hidden_by_class or is_hidden(attributes) or attributes.get("role") in ROLES

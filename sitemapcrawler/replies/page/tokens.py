@@ -42,6 +42,9 @@ _TOKEN = re.compile(rf"{_NUMBER}|[{BLANKLESS}]|(?:(?![{BLANKLESS}])[\w{MARKS}])+
 BLANKLESS_SIGN = re.compile(f"[{BLANKLESS}]")
 _SIMPLE_TOKEN = re.compile(rf"{_NUMBER}|[\w{MARKS}]+|[{''.join(sorted(SYMBOLS))}]")
 """The same without scripts that have no blanks."""
+_WORDS = "|".join(map(re.escape, sorted(filter(str.isalpha, CURRENCIES))))
+_AMOUNT = re.compile(rf"\d\s?(?:(?:{_WORDS})\b|[\u5186\u5143\uc6d0])|\b(?:{_WORDS})\s?\d|\uffe5", re.IGNORECASE).search
+"""Finds an amount in a currency with a name."""
 _DIGITS = re.compile(r"\d+")
 _NO_WORD = {code: " " for code in range(128) if re.match(r"\W", chr(code))} | {ord("$"): " $ "}
 """What stands between words in ASCII."""
@@ -166,6 +169,11 @@ def _is_of_session(word: str) -> bool:
     return len(word) >= LONG and _LONG.fullmatch(word) is not None
 
 
+def has_price(text: str) -> bool:
+    """True for a text with a currency: its symbol, or its name beside a number."""
+    return not SYMBOLS.isdisjoint(text) or _AMOUNT(text) is not None
+
+
 def folded(text: str) -> str:
     """Return a text with single blanks, folded case and composed characters, without invisible ones."""
     if not text.isascii():
@@ -211,4 +219,8 @@ def _is_of_rights(tokens: list[str], at: int) -> bool:
     if _YEAR.match(tokens[at]) is None:
         return False
     earlier, later = tokens[max(0, at - EARLIER) : at], "".join(tokens[at + 1 : at + 1 + SIGNS_AROUND])
-    return not RIGHTS.isdisjoint(earlier) or later.startswith(RESERVED) or "".join(earlier).endswith(RESERVED)
+    return (
+        not RIGHTS.isdisjoint(earlier)
+        or later.startswith(RESERVED)
+        or any(map("".join(earlier).__contains__, RESERVED))
+    )

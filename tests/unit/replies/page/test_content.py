@@ -60,6 +60,10 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<div><b>Brass</b><span>Anzeige</span><a href=/a>LCD</a></div>", "<h3>Related</h3><div>Height</div>",
         "<p>Comments of <a href=/a>Ann</a> on it</p>", "<div class=no-reviews>x</div>", "<div class=reviews-verdict>x</div>",
         "<section><h2>住客须知</h2>It shines.</section>",
+        "<p role=status>Sold out</p>", "<h3 class=anchorWithStickyNavbar_x>Care</h3>", "<form><b class=stock>Sold out</b></form>", "<div class=add-to-cart><b class=price>€ 9</b></div>",
+        "<div class=description-reviews>Bright</div>", "<b class=price><i aria-hidden=true><i class=price-whole>€ 9</i></i></b>",
+        "<div>Sold out, delivery by 12 Dec</div>", "<div><a href=/lamp.pdf>Manual</a></div>", "<h3><a href=/a>Care</a></h3>",
+        "<div><b>Ann</b><i>3 days ago</i>So bright!</div>", 2 * "<div><i>3. Mai 2026</i>Opening, € 9</div>", 2 * "<div><h3>2.0</h3><i>3. Mai 2026</i>Faster</div>",
         "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
@@ -149,6 +153,36 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<div><span>Anzeige</span><p><a href=/a>Lamps</a></p></div>"),
         ("", "<div><small>Реклама:</small> All lamps are cheaper.</div>"),
         ("", f"<h2>Related</h2><div>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}</div>"),
+        ("<div>12 seats</div>", "<div>14 seats</div>"),
+        ("<div><b>4.3</b><i>(12)</i></div>", "<div><b>4.4</b><i>(13)</i></div>"),
+        ("<div>Delivery: Mon, 12 Dec</div>", "<div>Delivery: Tue, 13 Dec</div>"),
+        ("<div><b>Lieferung</b><i>Mo, 12. Dez</i></div>", "<div><b>Lieferung</b><i>Di, 13. Dez</i></div>"),
+        ("<div>Open until 18:00</div>", "<div>Closed, opens 9:00 tomorrow</div>"),
+        ("<div>Posted today</div>", "<div>Posted yesterday</div>"),
+        ("<div>12 °C, sunny</div>", "<div>14 °C, rain</div>"),
+        ("<div>Hurry: 12 people have it in their carts!</div>", "<div>Hurry: 14 people have it in their carts!</div>"),
+        ("<div>DAX <b>18,123</b> -0.31 %</div>", "<div>DAX <b>18,144</b> +0.11 %</div>"),
+        ("<div>Stand: 12.11.2026</div>", "<div>Stand: 13.11.2026</div>"),
+        (
+            "<div><a href=#reviews>Reviews of this lamp (12)</a></div>",
+            "<div><a href=#reviews>Reviews of this lamp (13)</a></div>",
+        ),
+        ("", "<div><a href=/buy>Buy the lamp now</a></div>"),
+        ("", "<ul><li><a href=/buy>Buy</a></ul>"),
+        ("", "<div><a href=/a>Lamps</a> / <a href=/b>Brass</a></div>"),
+        ("", "<div><div>Comments (2)</div><div>Ann</div>Bright!</div>"),
+        ("", "<section><h3>3 ratings</h3>Bright!</section>"),
+        ("", "<div><div>3 comments</div><div>Bright!</div><div>Too bright.</div></div>"),
+        ("", "<div><strong>Reviews</strong></div><div itemprop=comment>Bright!</div>"),
+        ("", "<div><h4>Stay in touch</h4>A letter every month<form><input type=email></form></div>"),
+        ("", f"<div><i>Lamp of the day</i><ul>{4 * '<li><a href=/a>A lamp of copper and glass</a>'}</ul></div>"),
+        ("", f"<div><h3>Tips</h3>{3 * '<div><h4>A lamp of copper and glass</h4>Old<a href=/a>More</a></div>'}</div>"),
+        ("", f"<ul>{2 * '<li><img><a href=/a>A lamp of copper and glass</a> € 9'}</ul>"),
+        ("", "<amp-consent>We use cookies</amp-consent>"),
+        ("", f"<div><h4>Voices</h4>{2 * '<div><b>Ann</b><i>3 days ago</i>So bright!</div>'}</div>"),
+        ("", f"<ul>{2 * '<li><b>Ann</b><i>3. Mai 2026</i>So bright!'}</ul>"),
+        ("<div>Page last reviewed 3 May 2026 by us</div>", "<div>Page last reviewed 4 May 2026 by us</div>"),
+        ("", "<div><small class=ad-label>Anzeige</small>All lamps are cheaper.</div>"),
         ("", f"<h2>Related</h2>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}"),
     ],
 )
@@ -177,11 +211,14 @@ def test_comments_longer_than_the_article() -> None:
     "markup",
     [
         "<div><b>Rooms:</b> <i>{}</i></div>",
-        "<ul><li><a href=/ann>Ann</a><b>7</b><b>{}</b></ul>",
+        "<table><tr><td><a href=/ann>Ann</a><td>7<td>{}</table>",
         "<div><sup>€</sup><b>{}</b></div>",
         "<div><b>{}</b> <i>kr.</i></div>",
         "<div class='offer-price'><span>{}</span></div>",
-        "<div><b>{} rooms</b></div>",
+        "<div><b>{} kg</b></div>",
+        "<div><b>Open since 19{}</b></div>",
+        "<div><b>{}:30</b></div>",
+        "<div>" + 2 * "<div><i>Height</i><b>7</b></div>" + "<div><i>Width</i><b>{}</b></div></div>",
     ],
 )
 def test_numbers_on_a_line_of_their_own_that_are_content(markup: str) -> None:
@@ -261,6 +298,8 @@ def test_lists_with_links_that_are_content(before: str, after: str) -> None:
         ("Shop: {}", "<h1><a href=/>Shop</a></h1><div class=related><h3>{}</h3></div>", True),
         ("{}", "<h1>Shop</h1><header role=banner><div role=heading>{}</div></header>", True),
         ("{}", "<div class=related><h3><a href=/lamp>{}</a></h3></div>", True),
+        ("{} - Shop for all that lights the house", "<h2>{}</h2>", True),
+        ("{} - Shop", "<table><tr><td><font size=1>Menu</font><td><font size=4><b>{}</b></font></table>", True),
         ("Shop", "<h1>Lamps</h1><div class=related><h3>{}</h3></div>", False),
         ("{} of all kinds for the kitchen", "<h1>Lamps</h1><div class=related><h3>{}</h3></div>", False),
         ("{}", "<h1>Lamps</h1><div class=related><h3><a href=https://example.com>{}</a></h3></div>", False),
@@ -273,7 +312,7 @@ def test_the_heading_that_the_title_names(title: str, markup: str, is_heading: b
 
 def test_an_article_named_after_related_pages_is_not_that_of_the_page() -> None:
     related = f"<article class=related><h1>Steel lamp</h1>{PROSE}</article>"
-    assert content(f"<main><p>Heavy.</p>{related}</main>") != content(f"<main>{related}</main>")
+    assert content(f"<main><p>{'Heavy. ' * 60}</p>{related}</main>") != content(f"<main>{related}</main>")
 
 
 def test_a_page_of_reviews() -> None:
@@ -298,15 +337,17 @@ def test_the_heading_before_the_main_element(title: str) -> None:
     [
         ("<div>{}</div><div>%</div>", False),
         ("<div>{}</div>%", True),
+        ("<div><a href=/a>Ann</a> {}</div>%", False),
         ("<div>€ {}</div><div>%</div>", True),
-        ("<div><div>{}</div><div>%</div></div>", True),
+        ("<div>9 Kč {}</div><div>%</div>", True),
+        ("<div><div>{}</div><div>%</div></div>", False),
         (f"<div><div>{4 * '<a href=/a>Lamp</a>'}<i>{{}}</i></div><div>%</div></div>", False),
         ("<div>प्रोग्राम कि हैं शिक्षक नया लिए {}</div><div>%</div>", False),
     ],
 )
 def test_labels_before_the_main_heading(page: str, is_content: bool) -> None:
     page = page.replace("%", f"<h1>Brass lamp</h1>{PROSE}")
-    assert (content(page.format("12 °C")) != content(page.format("14 °C"))) == is_content
+    assert (content(page.format("Red")) != content(page.format("Blue"))) == is_content
 
 
 @pytest.mark.parametrize(
@@ -399,7 +440,7 @@ PAGE = (
     "<html><body class='page-9 shop'><h1>Lamp</h1><h2>Height</h2><ul><li>steel</ul><table><td>7</table><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
     "<div>Everybody who has seen one of these lamps wants another for the garden, {}.</div><b>€ {}</b> <i>{}</i> <a>{}</a></body></html>"
 )
-FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same kind")
+FILLED = ("ann", "and a third", "12.50", "41 kg", "More lamps of the same kind")
 
 
 @pytest.mark.parametrize(
@@ -417,7 +458,7 @@ def test_each_kind_of_text_has_its_place_in_the_hash(before: str, after: str, pa
 
 
 def test_a_count_beside_a_price_is_no_price() -> None:
-    assert differing("<b>99,22 €</b> <i>12 seats</i>", "<b>99,22 €</b> <i>14 seats</i>") == ["other numbers"]
+    assert differing("<b>99,22 €</b> <i>12 kg</i>", "<b>99,22 €</b> <i>14 kg</i>") == ["other numbers"]
 
 
 @pytest.mark.parametrize("templates", [TUNED, KEPT, FRESH, SHORT], ids=["tuned", "kept", "fresh", "short"])
@@ -438,7 +479,8 @@ def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
         "<div><br><a href=/a>x</a><a href=/a>x</a>", "<h2><button>x", "<title>x</title><h2>x</h2>",
         "<div><span>Ad</span><a href=/a>x", "<span>Ad</span>x", "<h2>Related</h2><div><a href=/a>x", "<i class=reviews>x",
         "<p>Related<a href=/a>x</a></p>", "<div><p>Related<a href=/a>x</a>",
-        "<i class=price>x", "<form><b class=price>x", "<section><h2>Newsletter</h2>x", "x<b>1</b>",
+        "<div><i>3 May 2026</i>x", "<div><i>3 May 2026</i>x</div>", "<div><i>x</i><b>1</b></div>", "<input type=email>", "<div><input name=mail>",
+        "<div>3 comments</div>", "<i class=price>x", "<form><b class=price>x", "<section><h2>Newsletter</h2>x", "x<b>1</b>",
     ],
 )  # fmt: skip
 def test_hostile_pages_take_linear_time(unit: str) -> None:

@@ -1,0 +1,151 @@
+"""Lines of a text: sentences and labels, and what in them differs between two answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from sitemapcrawler.replies.page.boilerplate import (
+    COUNTED,
+    CURRENCIES,
+    DAYS,
+    DELIVERED,
+    DELIVERIES,
+    MEASURES,
+    NOW,
+    OPENED,
+    PEOPLE,
+    SINCE,
+    VIEWED,
+    WATCHED,
+)
+from sitemapcrawler.replies.page.nodes import ENDS, SPACE, is_long
+from sitemapcrawler.replies.page.tokens import folded, has_price
+
+STATED = ("stand: ", "as of ", "stand vom ")
+"""What a label of the last change begins with."""
+COLONS = (":", "\uff1a")
+MIN_BLANKS, MIN_LAST = 3, 5
+"""Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
+MAX_PASSING = 100
+"""Characters of a line that may be of the moment, such as the day of a delivery."""
+MAX_DATE = 20
+"""Characters of a date, or a part of it, on a line of its own."""
+_WORDS = re.compile(r"\w+").findall
+_IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
+"""Matches a whole number on a line of its own: likes, votes, comments."""
+_NUMBER = re.compile(r"(?<!\w)\d[\d.,']*(?:[km]\b)?(?!\w)|\d+(?=[^\W\d])")
+"""A number in a label, with or without what is counted."""
+_HAS_CLOCK = re.compile(r"(?<!\d)\d\d?(?!\d)").search
+"""Finds an hour, but no year."""
+_HAS_DEGREES = re.compile(r"\d\s?[°\u2103\u2109]").search
+_IS_QUOTE = re.compile(r"[-+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?\d+[.,]\d").search
+"""Finds the change of a rate or a share."""
+_IS_DATE = re.compile(
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
+).search
+_IS_MEASURED = re.compile(
+    rf"\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
+).search
+"""Finds a size, a range, a number behind a name and a colon, or one before a measure."""
+_MARKS = re.compile(r"[.,;|·\uff0c\u3002]").split
+_PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
+COUNT = re.compile(r"\([\d.,'+km]+\)|\b\d+[.,]\d+ (?=\d)")
+"""Matches a count behind the text of a link, and a rating before it."""
+_PRICES = re.compile(r"\d(?:[\d.,' ]*\d)?").findall
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the folded text of each node: line breaks in the markup are blanks."""
+    return list(filter(None, map(str.strip, folded(text).split(SPACE))))
+
+
+def stable_lines(lines: list[str], prices: Collection[str]) -> list[str]:
+    """Leave out lines and numbers that differ between two answers."""
+    return list(map(_stable, _without_passing(_without_counts(lines, prices))))
+
+
+def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
+    """Leave out whole numbers that stand alone, such as likes and votes. Others are prices, or stand behind a name with
+    a colon, beside a currency, or, as in tables, beside another number."""
+    found = {at for at, line in enumerate(lines) if _IS_NUMBER(line)}
+    if not found:
+        return lines
+    prices = {number for text in prices for number in _PRICES(folded(text))}
+    alone = [at for at in found if lines[at] not in prices]
+    counts = {at for at in alone if not _has_meaning(lines[max(0, at - 1) : at], lines[at + 1 : at + 2])}
+    return [line for at, line in enumerate(lines) if at not in counts] if counts else lines
+
+
+def _has_meaning(before: Sequence[str], after: Sequence[str]) -> bool:
+    """True for a number behind a name with a colon, or beside a currency that has no other number."""
+    has_name = any(line.endswith(COLONS) for line in before)
+    return has_name or any(
+        not CURRENCIES.isdisjoint(line.rstrip(".").split(" ")) and not any(map(str.isdigit, line))
+        for line in (*before, *after)
+    )
+
+
+def _without_passing(lines: Iterable[str]) -> Iterator[str]:
+    """Leave out lines of the weather, of a delivery, or of opening hours today. The date of a delivery may stand on
+    short lines below."""
+    is_below = False
+    for line in lines:
+        if len(line) > MAX_PASSING or has_price(line):
+            is_below = False
+            yield line
+            continue
+        words = set(_WORDS(line))
+        has_digit = any(map(str.isdigit, line))
+        is_delivery = not DELIVERED.isdisjoint(words) or any(phrase in line for phrase in DELIVERIES)
+        is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
+        is_open = not OPENED.isdisjoint(words)
+        if (is_open and not NOW.isdisjoint(words)) or (
+            has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(WATCHED | COUNTED)
+        ):
+            continue
+        if is_prose(line) or not (
+            (has_digit and (is_delivery or is_below))
+            or (is_open and _HAS_CLOCK(line) is not None)
+            or _HAS_DEGREES(line) is not None
+            or not DAYS.isdisjoint(words)
+        ):
+            yield line
+        elif is_delivery:
+            yield from _before_delivery(line)
+
+
+def _before_delivery(line: str) -> Iterator[str]:
+    """Return what stands before the first piece of a line that is about a delivery, such as the availability."""
+    for piece in _MARKS(line):
+        words = _WORDS(piece)
+        if any(map(str.isdigit, piece)) or not DELIVERED.isdisjoint(words) or any(map(piece.__contains__, DELIVERIES)):
+            return
+        yield piece
+
+
+def _stable(line: str) -> str:
+    """Leave out the numbers of a label, but for prices, dates and measures: they count something."""
+    if not any(map(str.isdigit, line)) or len(line) > MAX_PASSING:
+        return line
+    words = _WORDS(line)
+    is_price = has_price(line) or not CURRENCIES.isdisjoint(words)
+    is_count = not is_price and (line.startswith(STATED) or not (COUNTED | VIEWED | SINCE).isdisjoint(words))
+    is_kept = is_price or _IS_DATE(line) or _IS_MEASURED(line) or _IS_NUMBER(line) or is_prose(line)
+    return line if is_kept and not is_count and not _IS_QUOTE(line) else _NUMBER.sub("", line)
+
+
+def divided(lines: Iterable[str]) -> tuple[str, str]:
+    """Divide the lines of a text into prose and labels."""
+    prose: list[str] = []
+    labels: list[str] = []
+    for line in lines:
+        (prose if is_prose(line) else labels).append(line)
+    return SPACE.join(prose), SPACE.join(labels)
+
+
+def is_prose(line: str) -> bool:
+    """True for a sentence, or a text as long as one."""
+    if line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS and len(line) - line.rfind(" ") > MIN_LAST:
+        return not line[-2].isdigit() or is_long(line)
+    return is_long(line) and any(map(is_long, _PIECES(line)))
