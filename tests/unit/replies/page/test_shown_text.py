@@ -149,6 +149,8 @@ def test_text_says_that_a_list_is_empty(text: str) -> None:
         "0",
         "0 reviews",
         "No reviews yet",
+        "There are currently no vacancies.",
+        "Keine Stellenangebote.",
         "No products about cats",
         "Results",
         "口コミはありません",
