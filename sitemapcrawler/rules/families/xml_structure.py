@@ -43,8 +43,9 @@ fault_rule("xml-root-unknown", ERROR, PROTOCOL, per=Per.FILE, also={"Search Cons
     The root element is not that of a sitemap. It must be `urlset`, `sitemapindex`, `rss`, `feed` or `rdf:RDF`.
 
     Why: The root element tells readers what the file is.
-    Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
-    Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
+    Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps; do not list other data, such as
+    products, as a sitemap.
+    Bad: `<sitemap><url>...</url></sitemap>`, entries without any root, or JSON
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
 """)
 
