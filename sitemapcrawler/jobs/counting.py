@@ -8,7 +8,7 @@ from sitemapcrawler.items import Reach
 from sitemapcrawler.rules.facts.site import SiteFacts, Table
 from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.reach import Reaches, completed, own_severity
-from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.rules.registry import RULES, SEVERITIES
 
 ORDER = list(SEVERITIES)
 """Severities, the worst first."""
@@ -29,11 +29,13 @@ MARKED = f"""
     WITH severities AS (SELECT rule, min(rank) AS worst, max(rank) AS least FROM temp.site_finding_ranks GROUP BY rule),
     mixed AS (FROM temp.site_finding_ranks SEMI JOIN (FROM severities WHERE worst < least) USING (rule)),
     reported AS (SELECT rule, url, min(rank) AS rank FROM mixed GROUP BY ALL),
-    in_file AS (SELECT rule, sitemap, max(rank) AS rank FROM mixed GROUP BY ALL)
+    in_file AS (
+        SELECT rule, sitemap, if(list_contains($1::VARCHAR[], rule), min(rank), max(rank)) AS rank
+        FROM mixed GROUP BY rule, sitemap)
     SELECT e.*, coalesce(t.rank, f.rank, s.least) AS rank FROM ({ENTRIES}) e LEFT JOIN severities s USING (rule)
     LEFT JOIN reported t USING (rule, url) LEFT JOIN in_file f USING (rule, sitemap)"""
 """SQL: the same with severities. Of a rule with several, a URL without a finding of its own has the lowest of its file,
-or else of the rule."""
+or else of the rule. Parameter: rules that report each value once, of whose URLs the highest of the file counts."""
 OTHERS = """
     INSERT INTO temp.site_concerned BY NAME
     SELECT rule, sitemap, url, min(rank) AS rank, 0 AS entries FROM (
@@ -61,8 +63,9 @@ BY_SEVERITY = """
 
 def _place(site: SiteFacts) -> tuple[()]:
     """Make the table. A rule without findings in the database has its own severity."""
-    for statement in (FINDINGS, MARKED, OTHERS):
-        site.run(statement)
+    site.run(FINDINGS)
+    site.run(MARKED, [rule.id for rule in RULES.values() if rule.by_value])
+    site.run(OTHERS)
     for (rule,) in list(site.query("SELECT DISTINCT rule FROM temp.site_concerned WHERE rank IS NULL")):
         rank = ORDER.index(own_severity(rule)) + 1
         site.run("UPDATE temp.site_concerned SET rank = ? WHERE rank IS NULL AND rule = ?", rank, rule)

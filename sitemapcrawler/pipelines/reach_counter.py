@@ -10,7 +10,7 @@ from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord
 from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.reach import Reaches, completed, own_severity
-from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.rules.registry import RULES, SEVERITIES
 
 MAX_URLS = 100_000
 """Distinct URLs of a rule that are counted without a database; about 6 MB of hashes."""
@@ -31,8 +31,9 @@ class _RuleReach:
     files: set[int] = field(default_factory=set)
     reported: dict[str, set[int]] = field(default_factory=dict)
     """URLs of findings, by severity."""
-    least: dict[int, str] = field(default_factory=dict)
-    """The least severity of the findings in a file."""
+    others: dict[int, str] = field(default_factory=dict)
+    """Severity of the URLs in a file that have no finding: the lowest there; of a rule that reports each value once,
+    the highest."""
     files_by_severity: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Files with findings."""
 
@@ -56,22 +57,23 @@ class _RuleReach:
             file = hash(finding.sitemap)
             self.files.add(file)
             self.files_by_severity[finding.severity].add(file)
-            self.least[file] = max(self.least.get(file, finding.severity), finding.severity, key=SEVERITIES.index)
+            choose = min if finding.rule in RULES and RULES[finding.rule].by_value else max
+            self.others[file] = choose(self.others.get(file, finding.severity), finding.severity, key=SEVERITIES.index)
         elif finding.url is not None:
             self._add(finding.url, None)
         if finding.url is not None and len(urls) < MAX_URLS:
             urls.add(hash(finding.url))
 
     def by_severity(self, severities: Sequence[str]) -> Iterator[tuple[str, int | None, set[int]]]:
-        """Yield URLs with their severity and file, the worst first. Those without a finding have the least of their
-        file, or else of the rule."""
+        """Yield URLs with their severity and file, the worst first. Those without a finding have that of their file, or
+        else the lowest of the rule."""
         yield from ((severity, None, set()) for severity in severities)  # those of files
         for file, entries in self.by_file.items():
             rest = {*entries}
             for severity in filter(self.reported.__contains__, severities):
                 yield severity, file, rest & self.reported[severity]
                 rest -= self.reported[severity]
-            yield self.least.get(file, severities[-1]) if file is not None else severities[-1], file, rest
+            yield self.others.get(file, severities[-1]) if file is not None else severities[-1], file, rest
 
 
 class ReachCounter:

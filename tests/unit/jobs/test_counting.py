@@ -127,6 +127,16 @@ def test_urls_of_a_rule_with_a_severity_for_each_file_count_for_that_of_their_fi
 
 
 @EVERYWHERE
+def test_urls_of_a_rule_that_reports_each_value_count_for_the_worst_of_their_file(count: Any) -> None:
+    rule = "hreflang-code-invalid"
+    records = [*(entry(f"/{n}", A, rule) for n in range(4)), *(entry(f"/{n}", B, rule) for n in (7, 8))]
+    told = [finding(rule, "error", "/0"), finding(rule, "warning", "/1"), finding(rule, "warning", "/7", B)]
+    by_rule, by_severity = count([*records, *told])
+    assert by_rule == {rule: Reach("error", 3, 3, 1, milder=3)}
+    assert [(name, one.urls) for name, one in by_severity.items()] == [("error", 3), ("warning", 3)]
+
+
+@EVERYWHERE
 def test_a_rule_whose_findings_are_only_counted_has_its_own_severity(count: Any) -> None:
     rules = ["robots-missing", "loc-relative", "gone-rule"]
     by_rule, _ = count([entry("/1", A, "loc-relative", "replaced"), entry("/1", A, "gone-rule")], rules)
