@@ -281,11 +281,18 @@ DECLARATION = re.compile(
 START = 512
 """Bytes that are searched for the declaration."""
 CHARACTER_SETS = re.compile(
-    r"(?:utf-(?:8|16|32)|ascii|iso8859|latin|cp[0-9]|koi8|shift|euc|gb|big5|mac-|tis|ptcp|johab)"
+    r"(?:utf-(?:8|16|32)|ascii|iso8859|latin|cp[0-9]|koi8|shift|euc|gb|big5|mac-|tis|ptcp|johab|iso2022_jp\Z)"
 )
 """Codecs that are character sets; Python has others, such as `idna` and `unicode_escape`."""
+LABELS = {
+    "iso_8859_8_i": "iso8859-8", "iso_8859_6_i": "iso8859-6", "windows_874": "cp874", "windows_31j": "cp932",
+    "x_sjis": "cp932", "x_euc_jp": "euc_jp", "windows_949": "cp949", "gb_2312": "gb2312", "x_gbk": "gbk",
+    "x_cp1250": "cp1250", "x_cp1251": "cp1251", "x_cp1252": "cp1252",
+}  # fmt: skip
+"""Names of encodings on the web that Python lacks. Source: https://encoding.spec.whatwg.org/#names-and-labels"""
+codecs.register(lambda label: codecs.lookup(LABELS[label]) if label in LABELS else None)
 ASCII = bytes(range(0x20, 0x7F))
-USUAL_NAMES = {"shift_jis": "Shift_JIS", "big5": "Big5"}
+USUAL_NAMES = {"shift_jis": "Shift_JIS", "cp932": "Shift_JIS", "big5": "Big5", "iso2022_jp": "ISO-2022-JP"}
 """{Python's name of an encoding: the usual one}, where capitals and hyphens do not make it."""
 LINE_END = re.compile("\r\n|\r|\n")
 

@@ -67,6 +67,19 @@ def test_legacy_encodings_of_other_scripts(codec: str) -> None:
         assert read(data, size).locs == [f"https://e.com/{path}"]
 
 
+@pytest.mark.parametrize(
+    ("label", "codec", "path"),
+    [
+        ("ISO-8859-8-I", "iso8859-8", "שלום"), ("windows-874", "cp874", "ไทย"), ("x-sjis", "cp932", "日本"),
+        ("ISO-2022-JP", "iso2022_jp", "日本"), ("windows-949", "cp949", "한국"), ("x-euc-jp", "euc_jp", "日本"),
+    ],
+)  # fmt: skip
+def test_names_of_encodings_that_python_lacks(label: str, codec: str, path: str) -> None:
+    data = (TEXT.replace("é", path) % label).encode(codec)
+    for size in SIZES:
+        assert read(data, size).locs == [f"https://e.com/{path}"]
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("charset", "path"), [("cp1251", "ключ"), ("cp932", "日本"), ("cp1252", "café"), ("gb18030", "中文")]
