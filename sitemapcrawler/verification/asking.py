@@ -113,7 +113,8 @@ USUAL_URL = re.compile(
 
 
 class Sender:
-    """Sends requests. After `max_errors` failures in a row, the rest of a host's URLs are skipped as stopped."""
+    """Sends requests. After `max_errors` failures in a row, the rest of a host's URLs are skipped as stopped. But
+    if the last one is a server error and the home page has none, a part of the site fails alone."""
 
     def __init__(self, crawler: Crawler, reads_pages: bool, max_errors: int, reads_links: bool = False) -> None:
         """`reads_pages`: parse pages fetched with GET; otherwise only the status counts. `reads_links`:
@@ -124,9 +125,19 @@ class Sender:
         self._max_errors = max_errors
         self._meta = {"dont_redirect": True, "give_up_log_level": logging.DEBUG, **strict_meta(crawler.settings)}
         self._errors: Counter[str] = Counter()
+        """Failures in a row, by host."""
+        self._down: dict[str, asyncio.Future[bool]] = {}
+        """Whether a host with so many of them fails altogether."""
 
     async def send(self, url: str, method: str) -> Step:
         """Send a request and return the result; an exception is a result too."""
+        host = host_of(url)
+        if (down := self._down.get(host)) is not None and await asyncio.shield(down):
+            why = f"{host} failed {counted(self._max_errors, 'time')} in a row"
+            return Step(failure=Reason.STOPPED, why=why, attempts=0)
+        return await self._send(url, method)
+
+    async def _send(self, url: str, method: str) -> Step:
         attempts, body = Attempts(), PageBody(self._reads_pages, self._reads_links) if method == "GET" else None
         meta = {**self._meta, **attempts.meta(), **({} if body is None else body.meta())}
         if USUAL_URL.fullmatch(url):
@@ -135,10 +146,6 @@ class Sender:
             request = Request(as_sent(url), NO_CALLBACK, method, meta=meta, dont_filter=True)
         except ValueError as error:  # a host that only browsers accept
             return Step(failure=ReplyKind.ADDRESS_REFUSED, why=reason(error), attempts=0)
-        host = host_of(url)
-        if self._errors[host] >= self._max_errors > 0:
-            why = f"{host} failed {counted(self._max_errors, 'time')} in a row"
-            return Step(failure=Reason.STOPPED, why=why, attempts=0)
         try:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:
@@ -154,13 +161,27 @@ class Sender:
         host = host_of(url)
         if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
             return
-        if step.status is None or step.status >= SERVER_ERROR or step.status == HTTPStatus.TOO_MANY_REQUESTS:
-            self._errors[host] += 1
-            if self._errors[host] == self._max_errors:
-                many = counted(self._max_errors, "URL")
-                logger.warning("%s: %s in a row failed; the rest of its URLs are skipped", host, many)
-        else:
+        if not _fails(step):
             self._errors.pop(host, None)
+            return
+        self._errors[host] += 1
+        if self._errors[host] >= self._max_errors > 0 and host not in self._down:
+            self._down[host] = asyncio.ensure_future(self._is_down(url, step))
+
+    async def _is_down(self, url: str, step: Step) -> bool:
+        """Whether a host fails altogether. `step`: its last failure, at the URL `url`."""
+        host = host_of(url)
+        if (step.status or 0) >= SERVER_ERROR:
+            step = await self._send(f"{urls.origin(url)}/", "GET")
+        if _fails(step):
+            logger.warning("%s: %s in a row failed; the rest are skipped", host, counted(self._max_errors, "URL"))
+            return True
+        del self._errors[host], self._down[host]
+        return False
+
+
+def _fails(step: Step) -> bool:
+    return step.status is None or step.status >= SERVER_ERROR or step.status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def step_of(response: Response, attempts: Attempts, body: PageBody | None) -> Step:

@@ -85,14 +85,15 @@ MANY = [f"/fails/{number}" for number in range(30)]
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
-    """A crawl of a host that begins to fail; another one does not."""
-    with SiteServer() as site:
+    """A crawl of a host that begins to fail; of another one, a part fails, and of a third, nothing."""
+    with SiteServer() as site, SiteServer(host="127.0.0.2") as part:
+        part.routes = {path: Reply("", 500) for path in MANY} | {"/": page(), "/last": page()}
         elsewhere = site.url().replace("127.0.0.1", "localhost")
         fine = ["/fine", "/fine/too"]
-        site.routes = {path: reset() for path in MANY[:2]} | {path: Reply("", 500) for path in MANY[2:]}
+        site.routes = {path: reset() for path in MANY[:2]} | {path: Reply("", 500) for path in ["/", *MANY[2:]]}
         site.routes |= {path: page() for path in fine} | {ROBOTS: robots(rules=["Disallow: /private"])}
         locs = [*map(site.url, [*fine, "/private/a", *MANY]), *(f"{elsewhere}{path}" for path in [*fine, *fine])]
-        site.routes[SITEMAP] = urlset(*locs)
+        site.routes[SITEMAP] = urlset(*locs, *map(part.url, [*MANY, "/last"]))
         settings = LOOPBACK | {"SITEMAP_MAX_HOST_ERRORS": 5, "RETRY_TIMES": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 2}
         folder = tmp_path_factory.mktemp("broken")
         done = crawl(folder, settings=settings, sitemap=site.url(SITEMAP), verify="get", verify_offsite="yes")
@@ -105,6 +106,13 @@ def test_host_that_keeps_failing_is_left_alone(broken: Verified) -> None:
     for path in MANY:
         reply = broken.reply(path)
         assert reply["kind"] in ("reset", "http-error") if path in asked else reply["reason"] == "stopped", reply
+
+
+def test_host_of_which_a_part_fails_is_asked_still(broken: Verified) -> None:
+    replies = {record["loc"]: record["reply"]["kind"] for record in broken.crawl.of_type("url")}
+    (last,) = (loc for loc in replies if loc.endswith("/last"))
+    assert replies[last] == "ok"
+    assert {replies[last.replace("/last", path)] for path in MANY} == {"http-error"}
 
 
 def test_other_hosts_are_asked_still(broken: Verified) -> None:
