@@ -36,7 +36,8 @@ PAUSED_KEY = "sitemap_paused"
 MAX_CRAWL_DELAY = 60.0
 """Seconds between requests that a robots.txt may ask for; a longer delay is cut to this."""
 MAX_PAUSE = 120.0
-"""Seconds that a host may ask to pause (Retry-After of 429 and 503); after that it is requested again."""
+"""Seconds that a host may ask to pause (Retry-After of 429 and 503). After that it is requested again; one that
+wanted a longer pause gets no second one for that."""
 FIRST_PAUSE_S = 1.0
 """Seconds to pause after a 429 without Retry-After; doubles with each further one in a row."""
 MAX_DOUBLINGS = 10
@@ -73,6 +74,8 @@ class HostPace:
     """Time (`time.monotonic`) until which no requests are sent."""
     refusals: int = 0
     """Consecutive 429 and 503 responses."""
+    has_waited: bool = False
+    """True if it wanted a longer pause than the longest, and got that."""
 
     @property
     def wished(self) -> float:
@@ -226,7 +229,10 @@ class PolitenessMiddleware:
             seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
         else:  # the host wants no longer delay than that
             slowest = min(slowest, max(seconds, FIRST_SLOWDOWN_S))
-        seconds = min(seconds, MAX_PAUSE)
+        if seconds > MAX_PAUSE:
+            if host.has_waited:
+                return
+            seconds, host.has_waited = MAX_PAUSE, True
         host.pause(seconds, slowest)
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:

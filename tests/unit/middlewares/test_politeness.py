@@ -250,6 +250,17 @@ def test_exempt_host_pauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert waiting.resumes == pytest.approx(20, abs=1)
 
 
+def test_host_that_wants_too_long_a_pause_gets_the_longest_once(waiting: Waiting) -> None:
+    resting = waiting.politeness.resting
+    waiting.answer(503, Retry_After="3600")
+    assert resting(HOST) == pytest.approx(120, abs=1)
+    waiting.politeness._host(HOST).resumes = 0.0
+    waiting.answer(503, Retry_After="3600")
+    assert (resting(HOST), waiting.delay) == (0, 0.5)
+    waiting.answer(503, Retry_After="60")
+    assert resting(HOST) == pytest.approx(60, abs=1)
+
+
 @pytest.mark.parametrize(
     ("status", "wait", "again"),
     [(503, "120", True), (503, "121", False), (429, "3600", False), (503, "soon", True), (500, "3600", True)],
