@@ -539,6 +539,8 @@ def _troubles(report: Report) -> list[str]:
     told = []
     if unread := sum(file.is_unread for file in report.files):
         told.append(f"{counted(unread, 'file')} could not be read.")
+    if not report.summary.partial:
+        told += _not_requested(report, "stopped")
     if (found := report.summary.not_indexable) and found.bad:
         told.append("".join(not_indexable(report)))
     return told
@@ -739,15 +741,20 @@ def _not_asked(report: Report) -> list[str]:
     replies = report.summary.replies
     if not replies:
         return ["The listed pages were not requested (use verify=head or verify=get)."] if report.summary.urls else []
-    told = [
-        f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {why}."
-        for reason, why in UNCHECKED.items()
-        if replies.get(reason)
-    ]
+    told = _not_requested(report, *UNCHECKED)
     told += shells(report)
     if report.arguments.get("verify") == "head" and not _unchecked_pages(report):
         told.append("noindex, canonical and soft 404 were not checked (use verify=get).")
     return told
+
+
+def _not_requested(report: Report, *reasons: str) -> list[str]:
+    replies = report.summary.replies
+    return [
+        f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {UNCHECKED[reason]}."
+        for reason in reasons
+        if replies.get(reason)
+    ]
 
 
 def _left_out(report: Report) -> list[str]:
