@@ -36,18 +36,17 @@ _IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
 """Matches a whole number on a line of its own: likes, votes, comments."""
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,']*(?:[km]\b)?(?!\w)|\d+(?=[^\W\d])")
 """A number in a label, with or without what is counted."""
-_HAS_CLOCK = re.compile(r"(?<!\d)\d\d?(?!\d)").search
-"""Finds an hour, but no year."""
-_HAS_DEGREES = re.compile(r"\d\s?[°\u2103\u2109]").search
+_IS_WEATHER = re.compile(r"[^:]*(?<!\d)\d\d?\s?[°\u2103\u2109]").match
+"""Matches a temperature of the air, without a name."""
 _IS_QUOTE = re.compile(r"[-+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?\d+[.,]\d").search
 """Finds the change of a rate or a share."""
 _IS_DATE = re.compile(
     r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
 _IS_MEASURED = re.compile(
-    rf"\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
+    rf"(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
 ).search
-"""Finds a size, a range, a number behind a name and a colon, or one before a measure."""
+"""Finds a number of a telephone, a size, a range, a number behind a name and a colon, or one before a measure."""
 _MARKS = re.compile(r"[.,;|·\uff0c\u3002]").split
 _PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
 COUNT = re.compile(r"\([\d.,'+km]+\)|\b\d+[.,]\d+ (?=\d)")
@@ -105,10 +104,7 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
         ):
             continue
         if is_prose(line) or not (
-            (has_digit and (is_delivery or is_below))
-            or (is_open and _HAS_CLOCK(line) is not None)
-            or _HAS_DEGREES(line) is not None
-            or not DAYS.isdisjoint(words)
+            (has_digit and (is_delivery or is_below)) or _IS_WEATHER(line) is not None or not DAYS.isdisjoint(words)
         ):
             yield line
         elif is_delivery:

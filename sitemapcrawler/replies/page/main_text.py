@@ -42,7 +42,7 @@ from sitemapcrawler.replies.page.teasers import (
     LINKED,
     LISTS,
     PICTURED,
-    has_stamps,
+    has_ages,
     is_card,
     is_entry,
     is_in_prose,
@@ -145,11 +145,12 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     body = tree.body
     if body is None:
         return MainText("")
+    messages = {identity for node in tree.css("textarea") for identity in ancestors(node)}
     for node in reversed(tree.css(UNSEEN)):
         node.decompose()
     whole = body.text(separator=SPACE)
     tree.strip_tags(FURNITURE, recursive=True)
-    part = _Part(tree, body)
+    part = _Part(tree, body, messages)
     template = _template(part.title or tree.css_first("h1") or body)
     part.remove_all()
     if ink(part.root.text(separator=SPACE)) <= part.heading:
@@ -240,7 +241,9 @@ class _Part:
     """The element that holds the main content. Removes other parts inside, the innermost first: a node must not be used
     after the one around it has gone."""
 
-    def __init__(self, tree: LexborHTMLParser, body: LexborNode) -> None:
+    def __init__(self, tree: LexborHTMLParser, body: LexborNode, messages: set[int]) -> None:
+        self._messages = messages
+        """Elements around fields for a message, as on a page for contacts."""
         landmarks = tree.css("main,[role=main]:not(main),article")
         self.root = body
         mains = [node for node in landmarks if node.tag != "article"]
@@ -342,7 +345,7 @@ class _Part:
             self._remove_labels_above()
 
     def _remove_subscriptions(self) -> None:
-        """Remove short parts around a field for an address of mail."""
+        """Remove short parts around a field for an address of mail, but not around one for a message."""
         for field in self.root.css("input"):
             attributes = field.attributes
             if attributes.get("type") != "email" and "mail" not in (attributes.get("name") or "").lower():
@@ -350,6 +353,8 @@ class _Part:
             node = field
             while (whole := node.parent) is not None and not self._holds_content(whole) and self._budget > 0:
                 if self._ink(whole) > MAX_EXCERPT * self._characters or whole.css_first(PRICES) is not None:
+                    break
+                if whole.mem_id in self._messages:
                     break
                 node = whole
                 if node.css_first(SUBHEADINGS) is not None:
@@ -599,9 +604,9 @@ class _Part:
         self._remove_empty()
 
     def _remove_entries(self) -> None:
-        """Remove parts of one kind side by side with a date each, such as comments, if there is a text beside them."""
+        """Remove parts of one kind side by side with an age each, such as comments, if there is a text beside them."""
         text = self.root.text(separator=SPACE)
-        if not has_stamps(text.split(SPACE), MIN_TEASERS):
+        if not has_ages(text.split(SPACE), MIN_TEASERS):
             return
         prose = ink(text) - self.heading
         kinds: dict[tuple[int, str], list[LexborNode]] = {}

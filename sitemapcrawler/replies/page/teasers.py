@@ -1,4 +1,4 @@
-"""Teasers, which lead to other pages, and dated entries, such as comments."""
+"""Teasers, which lead to other pages, and entries of many people, such as comments."""
 
 from __future__ import annotations
 
@@ -21,15 +21,12 @@ PICTURED = f"img,{SUBHEADINGS}"
 """Selector of what a teaser has, but no entry of a list in a text."""
 
 ENTRIES = "li,div,article,section,figure,tr"
-MAX_STAMP = 40  # characters of a line with a date
+MAX_AGE = 40  # characters of a line with an age
 _DIGIT = re.compile(r"\d").search
-_AGES = "|".join(map(re.escape, sorted((AGO_AFTER | AGO_BEFORE) - {"fa"})))
-_STAMP = re.compile(
-    rf"\b20\d\d\b|\d[./-]\d{{1,2}}[./-]\d\d|20\d\d\s?[\u5e74\ub144]|\d\s?\w* ?\b(?:{_AGES})\b|\b(?:{_AGES}) \d"
-    rf"|\d\s?(?:{'|'.join(map(re.escape, AFTER))})",
-    re.IGNORECASE,
+_AGES = "|".join(map(re.escape, sorted(AGO_AFTER | AGO_BEFORE)))
+_AGE = re.compile(
+    rf"\d\s?\w* ?\b(?:{_AGES})\b|\b(?:{_AGES}) \d|\d\s?(?:{'|'.join(map(re.escape, AFTER))})", re.IGNORECASE
 ).search
-"""Finds the year of a date, or an age."""
 
 
 def title_size(item: LexborNode, outside: int) -> int:
@@ -74,14 +71,13 @@ def is_in_prose(whole: LexborNode) -> bool:
 
 
 def is_entry(item: LexborNode) -> bool:
-    """True for a part with a date or an age on a line of its own and another text, but no price, heading of a section
-    or link to another page around it."""
+    """True for a part with an age on a line of its own and another text, but no price or heading of a section."""
     text = item.text(separator=SPACE, strip=True)
     lines = text.split(SPACE)
-    return len(lines) > 1 and not has_price(text) and item.css_first("h2,h3,table") is None and has_stamps(lines, 1)
+    return len(lines) > 1 and has_ages(lines, 1) and not has_price(text) and item.css_first("h2,h3,table") is None
 
 
-def has_stamps(lines: Iterable[str], number: int) -> bool:
-    """True for so many lines that are dates or ages."""
-    found = (line for line in lines if len(line) <= MAX_STAMP and _DIGIT(line) and _STAMP(line) and not line.isdigit())
+def has_ages(lines: Iterable[str], number: int) -> bool:
+    """True for so many lines that are ages, such as `3 days ago`."""
+    found = (line for line in lines if len(line) <= MAX_AGE and _DIGIT(line) and _AGE(line))
     return sum(1 for _ in islice(found, number)) == number
