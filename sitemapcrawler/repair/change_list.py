@@ -44,7 +44,7 @@ class Action(StrEnum):
     """A page that no sitemap lists, and none is to list."""
 
 
-OF_OTHER_HOSTS = ((Action.DROPPED, OFFSITE), (Action.UNREPAIRED, CHILD_OFFSITE))
+OF_OTHER_HOSTS = ((Action.DROPPED, OFFSITE), (Action.UNREPAIRED, OFFSITE), (Action.UNREPAIRED, CHILD_OFFSITE))
 
 
 class State(StrEnum):
@@ -92,7 +92,7 @@ class ChangeList:
         self.counts: Counter[tuple[str, str]] = Counter()
         """Rows by (action, rule)."""
         self.offsite: Counter[tuple[str, str]] = Counter()
-        """Entries of other hosts, dropped pages and sitemaps in an index, by (origin, file)."""
+        """Entries of other hosts by (origin, file)."""
 
     def add(self, change: Change) -> None:
         """Write a row. Passwords are masked, and what a spreadsheet would run as a formula gets a quote in front."""

@@ -38,7 +38,7 @@ class Advice:
     grown: Counter[str] = field(default_factory=Counter)
     """{URL of a file: pages that were added to it}."""
     offsite: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """{(origin, URL of a file): its entries of that host, which are dropped pages, or sitemaps in an index}."""
+    """{(origin, URL of a file): its entries of that host}."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(URL, reason) of files that could not be read, or not to their end."""
 
@@ -55,8 +55,8 @@ ADDED = "No index lists these new files. Add them to robots.txt:"
 GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
 OFFSITE = """\
-Search engines ignore pages and sitemaps of these hosts in a file of another host, and the set lacks the pages. If a
-host is yours, add the line to its robots.txt, and audit and fix again; if not, remove files that list nothing else:"""
+Search engines ignore pages and sitemaps of these hosts in a file of another host. If a host is yours, add the line to
+its robots.txt, and audit and fix again if the set lacks its pages; if not, remove files that list nothing else:"""
 UNREAD = """\
 These files could not be read, or not to their end, and the set lacks pages of them. Those that are not part of it stay
 on the server as they are:"""

@@ -114,7 +114,9 @@ class SiteRepair:
             if self._pages is not None:
                 self._count_list(self._pages, result)
             else:
-                result.advice.offsite = changes.offsite
+                places = {one.source.url: one.placed.own.url for one in self._members if one.placed is not None}
+                for (host, sitemap), number in changes.offsite.items():
+                    result.advice.offsite[host, places.get(sitemap, sitemap)] += number
             table.close()
             if out is not None and result.sources:
                 lines = "".join(f"{line}\n" for line in readme.lines_of(result.advice, result.files))

@@ -84,7 +84,7 @@ UNFIT = frozenset((
 UNFIT_DATES = frozenset(("lastmod-future", "lastmod-epoch", "lastmod-too-old"))
 """Rules that keep the date of a page from being added."""
 NO_PAGE = frozenset((OFFSITE, "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
-"""Rules on entries that name no page of the site."""
+"""Rules on entries that name no page of the site. Without an audit, one of another host may be a page all the same."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
 """Rules on an entry that are judged at the end, when all entries are known."""
 OPTIONAL_FIELDS = ("lastmod", "changefreq", "priority")
@@ -732,11 +732,12 @@ class FileRepair:
         for _ in range(ROUNDS):
             reduced = self._without_wrong_objects(found, waiting) if waiting else []
             waiting = [place for place in reduced if (entry := found[place]) is not None and self._wrong(entry)]
+        no_page = NO_PAGE if self._may_list is not None else NO_PAGE - {OFFSITE}
         for place, entry in enumerate(found):
             if entry is None:
                 continue
             rules = [*self._wrong(entry), *(rule for rule in entry.issues if rule in self._rules and rule in STAYING)]
-            if NO_PAGE.intersection(rules) or (rules and (self._rules.is_new or UNREADABLE in entry.loc)):
+            if no_page.intersection(rules) or (rules and (self._rules.is_new or UNREADABLE in entry.loc)):
                 self._drop_entry(entry, rules[0])
                 found[place] = None
             elif rules:

@@ -156,7 +156,7 @@ def test_a_new_set_is_for_the_host_that_has_most_pages(tmp_path: Path) -> None:
     with SiteServer() as shop, SiteServer() as storage:
         files = [storage.url("/index.xml"), storage.url("/shop.xml"), shop.url("/more.xml"), shop.url("/gone.xml")]
         shop.routes = {path: page() for path in ("/a", "/b", "/c")} | {
-            "/robots.txt": robots(*files), "/more.xml": urlset(shop.url("/c"), storage.url("/e")),
+            "/robots.txt": robots(*files), "/more.xml": urlset(shop.url("/a"), shop.url("/c"), storage.url("/e")),
         }  # fmt: skip
         storage.routes = {
             "/index.xml": index(storage.url("/own.xml"), storage.url("/gone.xml")), "/own.xml": urlset(*map(storage.url, ("/d", "/e"))),

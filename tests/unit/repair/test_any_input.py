@@ -25,7 +25,7 @@ from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.streaming import Verdict
-from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, repair_list, urlset
+from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, nowhere, repair, repair_list, urlset
 
 DATA = Path(__file__).parents[2] / "data"
 REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))
@@ -322,7 +322,7 @@ def test_a_made_site(site: Site) -> None:
     with tempfile.TemporaryDirectory() as folder:
         outcome = repair(
             Path(folder), *documents.values(), names=documents,
-            verified=lambda listed: {url: site.verdicts[url] for url in listed if url in site.verdicts},
+            verified=lambda listed: {url: site.verdicts[url] for url in listed if url in site.verdicts}, may_list=nowhere,
         )  # fmt: skip
         check(outcome)
         check_places(site, outcome)

@@ -15,7 +15,7 @@ from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.streaming import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.families import file_bytes
-from tests.unit.repair.repairing import HOME, Outcome, check, index, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, check, index, nowhere, repair, urlset
 
 
 def link(code: str, path: str) -> str:
@@ -403,7 +403,7 @@ SETS: dict[str, tuple[Files, Files, list[tuple[str, str, str]]]] = {
 @pytest.mark.parametrize("what", SETS)
 def test_what_stays_and_what_goes(what: str, tmp_path: Path) -> None:
     before, after, rows = SETS[what]
-    outcome = repair(tmp_path, *(urlset(*file) for file in before))
+    outcome = repair(tmp_path, *(urlset(*file) for file in before), may_list=nowhere)
     assert [outcome.data(f"sitemap{number or ''}.xml") for number in range(len(after))] == [
         urlset(*file) for file in after
     ]
@@ -432,7 +432,7 @@ def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> Non
     other = "<url><loc>https://other.example/it</loc></url>"
     links[4] = links[4].replace(f"{HOME}it", "https://other.example/it")  # it only may not stand in this sitemap
     entries = [page(path, *links) for path in ("de", "en", "fr")]
-    outcome = repair(tmp_path, urlset(*entries, other), verified=moving(fr=None, en="uk"))
+    outcome = repair(tmp_path, urlset(*entries, other), verified=moving(fr=None, en="uk"), may_list=nowhere)
     kept = [links[0], link("en", "uk"), links[3], links[4]]
     assert outcome.data("sitemap.xml") == urlset(page("de", *kept), page("uk", *kept))
     rows = told(outcome, "action", "rule", "url")
@@ -743,7 +743,7 @@ def test_a_comment_of_an_entry_that_goes_stands_in_front_of_the_next_one(tmp_pat
         page("b"),
         "<!-- 4 -->",
     ]
-    outcome = repair(tmp_path, urlset(*entries))
+    outcome = repair(tmp_path, urlset(*entries), may_list=nowhere)
     kept = [page("a"), "<!-- 1 -->", "<!-- 2 -->", page("b"), "<!-- 3 -->", "<!-- 4 -->"]
     assert outcome.data("sitemap.xml") == urlset(*kept)
     assert outcome.result.dropped == 3

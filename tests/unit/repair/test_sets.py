@@ -24,7 +24,7 @@ from sitemapcrawler.repair.page_list import MAX_FOLDERS
 from sitemapcrawler.repair.site_repair import SiteRepair
 from sitemapcrawler.repair.sources import LocalFiles, Source, SourceError
 from sitemapcrawler.repair.streaming import Rules
-from tests.unit.repair.repairing import HOME, Outcome, index, repair, repair_list, urlset
+from tests.unit.repair.repairing import HOME, Outcome, index, nowhere, repair, repair_list, urlset
 
 
 def page(path: str, *parts: str) -> str:
@@ -71,7 +71,7 @@ def test_a_file_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     other = "<url><loc>https://other.example/</loc></url>"
     outcome = repair(
         tmp_path, index(f"{HOME}a.xml", f"{HOME}b.xml"), urlset(other), urlset(page("b")),
-        names=["sitemap.xml", "a.xml", "b.xml"],
+        names=["sitemap.xml", "a.xml", "b.xml"], may_list=nowhere,
     )  # fmt: skip
     assert outcome.names == ["b.xml", "sitemap.xml"]
     assert listed(outcome) == ["b.xml"]
@@ -125,7 +125,7 @@ def test_an_index_lists_a_file_and_a_redirect_to_it_once(is_first: bool, tmp_pat
 
 def test_an_index_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
     other = "<url><loc>https://other.example/</loc></url>"
-    outcome = repair(tmp_path, index(f"{HOME}a.xml"), urlset(other), names=["sitemap.xml", "a.xml"])
+    outcome = repair(tmp_path, index(f"{HOME}a.xml"), urlset(other), names=["sitemap.xml", "a.xml"], may_list=nowhere)
     assert outcome.names == []
     assert [row["rule"] for row in outcome.rows if row["action"] == "not written"] == [
         "index-empty",
@@ -163,9 +163,19 @@ def test_an_index_in_an_index_is_replaced_by_what_it_lists(tmp_path: Path) -> No
 
 def test_the_line_that_keeps_pages_of_another_host_is_said(tmp_path: Path) -> None:
     other = [f"<url><loc>https://other.example/{number}</loc></url>" for number in (1, 2)]
-    outcome = repair(tmp_path, urlset("<url><loc>https://example.com/a</loc></url>", *other))
-    assert outcome.locs == ["https://example.com/a"]
-    assert "  https://other.example: 2 entries; Sitemap: https://example.com/sitemap.xml\n" in outcome.readme
+    outcome = repair(tmp_path, urlset(page("a"), *other), may_list=nowhere)
+    assert outcome.locs == [f"{HOME}a"]
+    assert f"  https://other.example: 2 entries; Sitemap: {HOME}sitemap.xml\n" in outcome.readme
+
+
+def test_pages_of_another_host_stay_where_its_robots_txt_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "map.xml").write_bytes(urlset(page("a"), "<url><loc>https://other.example/</loc></url>"))
+    local = LocalFiles([(tmp_path / "map.xml").as_uri()], str(tmp_path), HOME)
+    out = tmp_path / "out"
+    outcome = Outcome(out, SiteRepair(Rules.chosen(), local.children).run(local.sources, out, tmp_path))
+    assert outcome.locs == [f"{HOME}a", "https://other.example/"]
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("not repaired", "loc-offsite")]
+    assert f"  https://other.example: 1 entry; Sitemap: {HOME}map.xml\n" in outcome.readme
 
 
 def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_path: Path) -> None:
