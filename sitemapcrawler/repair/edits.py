@@ -24,6 +24,8 @@ from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.rules.facts.corrections import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
+from sitemapcrawler.rules.facts.written import DateForm, Standard
+from sitemapcrawler.rules.facts.written import written as written_date
 from sitemapcrawler.rules.families.image import MAX_IMAGES
 from sitemapcrawler.rules.families.news import right_language
 from sitemapcrawler.rules.families.video import MAX_DESCRIPTION, MAX_TAGS
@@ -467,10 +469,13 @@ edit_loc("loc-uppercase-host", lambda url: SCHEME_AND_HOST.sub(lambda found: fou
 
 def w3c(text: str) -> str | None:
     """Write a date as W3C Datetime that the schema allows: a day, or a moment in UTC. None if it cannot be read."""
-    moment = utc(text.strip())
+    text = text.strip()
+    moment = utc(text)
     if moment is None or moment.startswith("0000"):
         return None
-    return moment if ":" in text else moment.partition("T")[0]
+    if written_date(text, Standard.W3C).form is DateForm.ZONED_DAY:
+        return text[: len("2026-01-01")]
+    return moment if ":" in text or not moment.endswith("T00:00:00Z") else moment.partition("T")[0]
 
 
 @edit("lastmod-invalid", "lastmod-xsd-only-invalid", "lastmod-no-timezone")
