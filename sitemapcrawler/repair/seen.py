@@ -143,6 +143,8 @@ class Seen:
         rule = OF_VERSIONS.get(lost.rule, lost.rule)
         if rule in self._rules:
             target = lost.replacement
+            if target is not None:  # links that have followed it may have to go all the same
+                self._database.execute("INSERT OR IGNORE INTO pages VALUES (?, ?)", (_digest(target), page_key(target)))
             row = (_digest(lost.loc), rule, lost.is_judged, target, None if target is None else _digest(target))
             self._database.execute("INSERT OR REPLACE INTO lost VALUES (?, ?, ?, ?, ?)", row)
 

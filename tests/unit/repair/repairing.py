@@ -201,13 +201,13 @@ def repair(
     return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
 
 
-def repair_list(path: Path, by_folder: bool = False) -> Outcome:
+def repair_list(path: Path, by_folder: bool = False, verified: Verified | None = None) -> Outcome:
     """Make a set of a list of pages, beside it."""
     work = path.parent / "work"
     work.mkdir()
     pages = PageList(path, HOME, work, by_folder)
     out = path.parent / "out"
-    repair = SiteRepair(Rules.chosen(is_new=True), lambda source, children: [], pages=pages)
+    repair = SiteRepair(Rules.chosen(is_new=True), lambda source, children: [], verified, pages=pages)
     return Outcome(out, repair.run(pages.sources, out, work))
 
 

@@ -23,7 +23,7 @@ from sitemapcrawler.repair.change_list import NAME
 from sitemapcrawler.repair.page_list import MAX_FOLDERS
 from sitemapcrawler.repair.site_repair import SiteRepair
 from sitemapcrawler.repair.sources import LocalFiles, Source, SourceError
-from sitemapcrawler.repair.streaming import Rules
+from sitemapcrawler.repair.streaming import Rules, Verdict
 from tests.unit.repair.repairing import HOME, Outcome, index, nowhere, repair, repair_list, urlset
 
 
@@ -509,6 +509,17 @@ def test_rows_that_are_equal_once_links_are_gone_become_one(tmp_path: Path) -> N
     assert [(row["action"], row["rule"], row["line"]) for row in outcome.rows] == [
         ("changed", "hreflang-self-missing", "1"), ("dropped", "loc-duplicate", "2"),
     ]  # fmt: skip
+
+
+def test_a_link_of_a_new_set_that_has_followed_its_page_goes_all_the_same(tmp_path: Path) -> None:
+    rows = [{"loc": f"{HOME}a", "alternates": [{"hreflang": "de", "href": f"{HOME}b"}]}, {"loc": f"{HOME}b"}]
+    (tmp_path / "list.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    moves = {f"{HOME}b": Verdict("status-redirect", f"{HOME}new")}
+    outcome = repair_list(
+        tmp_path / "list.jsonl", verified=lambda listed: {url: moves[url] for url in listed if url in moves}
+    )
+    assert outcome.locs == [f"{HOME}a", f"{HOME}new"]
+    assert outcome.errors() == []
 
 
 EXTENSIONS = ("images", "videos", "news", "alternates")
