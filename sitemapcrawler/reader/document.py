@@ -44,9 +44,9 @@ def cause_of(faults: Faults, cut: str | None) -> str | None:
     fault = faults.first(*CUT) or faults.first(*MALFORMED)
     if fault is None:
         return None
-    more = 0 if fault.rule in CUT else sum(faults.counts[rule] for rule in MALFORMED) - 1
+    more = 0 if fault.rule in CUT else faults.counts[fault.rule] - 1
     place = [f"line {fault.line}"] if fault.line else []
-    place += [f"and {counted(more, 'more fault')}"] if more else []
+    place += [f"and {counted(more, 'more', 'more')} of the kind"] if more else []
     return f"{fault.message} ({', '.join(place)})" if place else fault.message
 
 

@@ -72,7 +72,7 @@ def test_each_of_many_faults_is_counted() -> None:
     assert reading.rules == {"doc-unescaped-ampersand": 30}
     assert [fault.line for fault in reading.document.faults] == list(range(3, 33))
     assert reading.document.error == (
-        "not well formed (an & that is not escaped): 1 entry read after repair (line 3, and 29 more faults)"
+        "not well formed (an & that is not escaped): 1 entry read after repair (line 3, and 29 more of the kind)"
     )
 
 
