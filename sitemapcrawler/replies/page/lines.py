@@ -41,7 +41,7 @@ _IS_WEATHER = re.compile(r"[^:]*(?<!\d)\d\d?\s?[°\u2103\u2109]").match
 _IS_QUOTE = re.compile(r"[-+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?\d+[.,]\d").search
 """Finds the change of a rate or a share."""
 _IS_DATE = re.compile(
-    r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
+    r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
 _IS_MEASURED = re.compile(
     rf"(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"

@@ -155,6 +155,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<div><small>Реклама:</small> All lamps are cheaper.</div>"),
         ("", f"<h2>Related</h2><div>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}</div>"),
         ("<div>12 seats</div>", "<div>14 seats</div>"),
+        ("<div>4.3/5</div>", "<div>4.4/5</div>"),
         ("<div><b>4.3</b><i>(12)</i></div>", "<div><b>4.4</b><i>(13)</i></div>"),
         ("<div>Delivery: Mon, 12 Dec</div>", "<div>Delivery: Tue, 13 Dec</div>"),
         ("<div><b>Lieferung</b><i>Mo, 12. Dez</i></div>", "<div><b>Lieferung</b><i>Di, 13. Dez</i></div>"),
