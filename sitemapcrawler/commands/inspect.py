@@ -17,6 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.crawl.state import Plan
+from sitemapcrawler.crawl.wiring import leave_out_pipelines
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
@@ -222,6 +223,7 @@ class Command(BaseCommand):
         opts.target = _target(args, opts)
         opts.spargs = _arguments(opts.target, opts, read_config(settings))
         settings.setdict(SETTINGS, PRIORITY)
+        leave_out_pipelines(settings)
         if opts.urls:  # printed URLs would mix with the display
             settings.set("SITEMAP_PROGRESS", False, "cmdline")
         self._plan = plan(settings, opts.spargs)

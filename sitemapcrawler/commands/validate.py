@@ -21,7 +21,7 @@ from sitemapcrawler.cli import ended_in_a_line
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
-from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.crawl.wiring import complete_for_audit, leave_out_pipelines
 from sitemapcrawler.envelopes import NotedBatch, RecordBatch, SitemapEnd
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.lines import rank, summary_lines
@@ -292,6 +292,7 @@ class Command(BaseCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         assert self.settings is not None
+        leave_out_pipelines(self.settings)
         complete_for_audit(self.settings)
         super().add_options(parser)
         add = parser.add_argument

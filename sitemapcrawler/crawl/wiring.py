@@ -126,6 +126,13 @@ def complete_for_audit(settings: BaseSettings) -> None:
         settings.set("SITEMAP_ITEMS", "records", _above(settings, "SITEMAP_ITEMS"))
 
 
+def leave_out_pipelines(settings: BaseSettings) -> None:
+    """Leave out the pipelines of a project unless they are on the command line or beside ours, for commands that print
+    what they read: pipelines for items of other spiders would drop it."""
+    if not _has_audit(settings):
+        settings.set(PIPELINES, {}, SETTINGS_PRIORITIES["cmdline"] - 1)
+
+
 def _complete(settings: BaseSettings, name: str, value: object) -> None:
     if name in ORDERED:
         _add_components(settings, name, getattr(ours, name))

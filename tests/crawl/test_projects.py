@@ -206,6 +206,14 @@ def test_refusal_is_one_line(way: str, options: tuple[str, ...], code: int, word
     assert words in line
 
 
+@pytest.mark.parametrize("command", [("inspect", "--urls"), ("validate", "--format", "json")])
+def test_own_pipelines_do_not_see_what_commands_print(command: tuple[str, ...], site: SiteServer, shop: Shop) -> None:
+    folder = shop("commands")
+    output = run(folder, "-m", "scrapy", command[0], site.url("/a.xml"), *command[1:])
+    assert output.code in (0, 1)
+    assert not (folder / "seen.txt").exists()
+
+
 def test_commands_audit_with_the_settings_of_the_project(site: SiteServer, shop: Shop) -> None:
     folder = shop("commands")
     command = [sys.executable, "-m", "scrapy", "audit", site.url(), "--out", "report", "--no-pages"]

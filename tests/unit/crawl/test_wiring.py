@@ -13,7 +13,13 @@ from sitemapcrawler import Addon
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import max_fetched
 from sitemapcrawler.crawl.setting_values import check_settings
-from sitemapcrawler.crawl.wiring import complete_for_audit, complete_for_pages, is_guarded, log_unguarded
+from sitemapcrawler.crawl.wiring import (
+    complete_for_audit,
+    complete_for_pages,
+    is_guarded,
+    leave_out_pipelines,
+    log_unguarded,
+)
 from sitemapcrawler.items import RECORDS
 
 Complete = Callable[[BaseSettings], None]
@@ -176,6 +182,24 @@ def test_settings_that_are_built_on_ours_stay() -> None:
     before = settings.copy_to_dict()
     complete_for_audit(settings)
     assert settings.copy_to_dict() == before
+
+
+@pytest.mark.parametrize(
+    ("pipelines", "priority", "left"),
+    [
+        ({"shop.pipelines.Shop": 300}, "project", {}),
+        ({"shop.pipelines.Shop": 300}, "cmdline", {"shop.pipelines.Shop": 300}),
+        ({**ours.ITEM_PIPELINES, "shop.pipelines.Shop": 350}, "project", {"shop.pipelines.Shop": 350}),
+    ],
+)
+def test_command_that_prints_has_no_pipelines_of_other_spiders(
+    pipelines: dict[str, int], priority: str, left: dict[str, int]
+) -> None:
+    settings = Settings()
+    settings.set("ITEM_PIPELINES", pipelines, priority)
+    leave_out_pipelines(settings)
+    complete_for_audit(settings)
+    assert settings.getdict("ITEM_PIPELINES") == {**ours.ITEM_PIPELINES, **left}
 
 
 def test_completing_twice_changes_nothing() -> None:
