@@ -64,11 +64,17 @@ def make_inert(record: logging.LogRecord) -> bool:
         message = record.getMessage()
     except Exception:  # mismatched arguments, which logging itself reports
         return True
-    lines = message.split("\n") if record.name in TABLES else [message]
-    shown = [_inert_line(line) for line in lines]
+    is_table = record.name in TABLES
+    lines = message.split("\n") if is_table or _shows_item(record) else [message]
+    shown = [_inert_line(line) for line in lines[: None if is_table else MAX_LINES]]
     if shown != lines:
-        record.msg, record.args = "\n".join(shown), None
+        record.msg, record.args = ("\n" if is_table else f"\n{INDENT}").join(shown), None
     return True
+
+
+def _shows_item(record: logging.LogRecord) -> bool:
+    """True for a message of Scrapy's log formatter with an item on lines of its own."""
+    return isinstance(record.msg, str) and "\n" in record.msg and bool(record.args)
 
 
 def inert_traceback(error: Exception) -> str:

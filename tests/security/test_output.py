@@ -160,6 +160,15 @@ def test_tables_of_scrapy_keep_their_lines() -> None:
     assert unseen(record.getMessage()) == []
 
 
+def test_item_of_a_project_is_on_indented_lines() -> None:
+    values = {"src": "<200 a>", "item": f"{{'a': 1,\n{FAKE_LINE}{ESCAPES}"}
+    record = logging.makeLogRecord({"msg": "Scraped from %(src)s\n%(item)s", "args": values})
+    make_inert(record)
+    first, *lines = record.getMessage().split("\n")
+    assert (first, lines[0]) == ("Scraped from <200 a>", "  {'a': 1,")
+    assert all(line.startswith("  ") and line.isprintable() for line in lines)
+
+
 # ---- text
 
 
