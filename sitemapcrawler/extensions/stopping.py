@@ -105,9 +105,11 @@ def closing_line(stats: JsonObject, seconds: float) -> str:
     """The result of a crawl in one line."""
     files, urls = (stats.get(f"sitemap/{name}", 0) for name in ("files", "urls"))
     partial = stats.get("sitemap/partial")
-    counts = [counted(files, "file"), counted(urls, "URL"), *problems(stats)]
+    only_changes = "sitemap/only" in stats
+    counts = [counted(files, "file"), counted(urls, "changed URL" if only_changes else "URL"), *problems(stats)]
     counts += [stats["sitemap/verified"]] if "sitemap/verified" in stats else []
-    line = f"{', '.join(counts)}; took {seconds:.1f} s ({counted(round(urls / max(seconds, SHORTEST_S)), 'URL')}/s)"
+    pace = f" ({counted(round(urls / max(seconds, SHORTEST_S)), 'URL')}/s)"
+    line = f"{', '.join(counts)}; took {seconds:.1f} s{'' if only_changes else pace}"
     line += f"; limited by {limits}" if (limits := stats.get("sitemap/limited_by")) else ""
     return f"{line}; stopped before the end: {partial}" if partial else line
 

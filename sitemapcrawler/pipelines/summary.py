@@ -114,6 +114,8 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value(f"sitemap/found/{severity}", text)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
+        if summary.only:
+            self._stats.set_value("sitemap/only", summary.only)
         if summary.limited_by:
             self._stats.set_value("sitemap/limited_by", summary.limited_by)
         await audit.delivery.send(summary)

@@ -58,6 +58,7 @@ def stats(files: int, urls: int, **more: object) -> dict[str, Any]:
             2.0,
             "2 files, 10 URLs; took 2.0 s (5 URLs/s); limited by a.toml: exclude = /b",
         ),
+        (stats(2, 0, only="changes"), 2.0, "2 files, 0 changed URLs; took 2.0 s"),
         (
             stats(2, 10, partial="max_time"),
             2.0,
