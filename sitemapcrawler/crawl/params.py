@@ -7,7 +7,7 @@ Each field of `Params` is an argument: its type, its default, and an `Argument` 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from operator import lt, ne
@@ -454,6 +454,12 @@ def declare(
         _models.append(model)
     elif repr(known) != repr(model.model_fields[name]):  # a module may be loaded twice
         raise ValueError(f"two arguments are named {name}")
+
+
+def attributes(spider: object, names: Iterable[str]) -> dict[str, object]:
+    """{argument: value} of those that are attributes of a spider or its class. Methods are left out."""
+    values = {name: getattr(spider, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None and not callable(value)}
 
 
 def names_of(use: Use) -> tuple[str, ...]:

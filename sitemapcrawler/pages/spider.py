@@ -20,7 +20,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, attributes, names_of
 from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded
@@ -49,7 +49,7 @@ def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
     own = {*dir(type(spider)), *inspect.signature(type(spider).__init__).parameters}
     for name in given.keys() - own:
         _check_name(name, given[name])
-    values = {name: value for name in ACCEPTED if _is_set(value := getattr(spider, name, None))}
+    values = attributes(spider, ACCEPTED)
     if not {"domain", "sitemap"} & values.keys():
         raise ArgumentError("domain", None, "neither domain nor sitemap is given", "hosts or URLs, or sitemap")
     return Params.parse(values)
@@ -63,11 +63,6 @@ def _check_name(name: str, value: object) -> None:
     near = difflib.get_close_matches(name, ACCEPTED, 1, LIKENESS)
     if near:
         logger.warning("argument %s is unknown and passed to the spider; did you mean %s?", name, near[0])
-
-
-def _is_set(value: object) -> bool:
-    """False for None, and for a method that shares the name of an argument."""
-    return value is not None and not callable(value)
 
 
 class Room:

@@ -15,6 +15,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings, Settings
 
+from sitemapcrawler.crawl.params import ARGUMENTS, attributes
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
@@ -57,7 +58,7 @@ def plan(settings: Settings, arguments: Mapping[str, object], spider: type[Audit
     check_writable(completed)
     if not overrides(spider, "__init__", "from_crawler"):  # they may set attributes
         check_fields_of_names(completed, [*arguments, *dir(spider)])
-    return Plan.check(completed, arguments)
+    return Plan.check(completed, {**attributes(spider, ARGUMENTS), **arguments})
 
 
 def quieten() -> None:

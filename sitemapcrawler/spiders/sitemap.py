@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler.crawl import scrapy_cloud
 from sitemapcrawler.crawl.configuring import add_contact, choose, contact_of, leave_out
+from sitemapcrawler.crawl.params import ARGUMENTS, attributes
 from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.scrapy_cloud import schema
 from sitemapcrawler.crawl.setting_values import check_settings
@@ -86,7 +87,7 @@ class AuditSpider(Audited):
         with refusing():
             if _plan is None:
                 check_writable(crawler.settings)
-            plan = _plan or Plan.check(crawler.settings, kwargs)
+            plan = _plan or Plan.check(crawler.settings, {**attributes(cls, ARGUMENTS), **kwargs})
         shorten_lost_feeds()
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))

@@ -61,6 +61,19 @@ def test_attribute_that_a_subclass_sets_may_be_in_the_name_of_a_feed(kind: type[
     assert f"{spider.region}-{spider.domain}" == "eu-e.com"  # type: ignore[attr-defined]  # set by Scrapy and the subclass
 
 
+class OfOneSite(AuditSpider):
+    domain, agents, select = "e.com", "Googlebot", "none"  # rules need a database
+
+
+def test_attributes_of_a_subclass_are_arguments() -> None:
+    spider = Crawler(OfOneSite, project_settings())._create_spider(agents="Bingbot")
+    planned = plan(project_settings(), {"agents": "Bingbot"}, OfOneSite)
+    planned.discard()
+    for params in (spider.params, planned.params):
+        given = params.as_dict()
+        assert (given["domain"], given["agents"], given["select"]) == ("e.com", "Bingbot", "none")
+
+
 @pytest.mark.parametrize("kind", [AuditSpider, InInit])
 def test_name_of_a_feed_without_a_value_is_refused_when_the_spider_is_made(kind: type[AuditSpider]) -> None:
     given = settings("FEEDS", {"out-%(shop)s.csv": {"format": "csv"}})
