@@ -173,8 +173,8 @@ class Command(BaseCommand):
         for unreadable in self._unreadable:
             complain(unreadable)
         if not result.sources:
-            if text.startswith(LIST):
-                complain(f"{quoted(text)}: no page can be listed, so nothing was written")
+            why = "no page can be listed" if text.startswith(LIST) else "no file could be read to its end"
+            complain(f"{quoted(text)}: {why}, so nothing was written")
             return NOTHING_READ
         return PARTLY if result.unread or self._unreadable else DONE
 

@@ -23,6 +23,7 @@ from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.comments import Comment
+from sitemapcrawler.reader.document import CUT as CUT_SHORT
 from sitemapcrawler.reader.faults import Fault, Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes
@@ -59,12 +60,11 @@ ROUNDS = 4
 """Times that an entry is changed and judged again. Most need one; a second finds what the first uncovered."""
 AROUND = (
     "doc-doctype", "doc-bom", "doc-encoding-not-utf8", "doc-leading-whitespace", "doc-leading-content",
-    "doc-trailing-content", "doc-xml-malformed", "doc-gzip-error", "xml-root-unknown", "xml-ext-namespace-missing",
+    "doc-trailing-content", "doc-xml-malformed", "xml-root-unknown", "xml-ext-namespace-missing",
 )  # fmt: skip
 """Faults of a file around its entries that are gone once it is written again."""
-CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
-       "limit-entries", "limit-stopped")  # fmt: skip
-"""Faults that leave the rest of a file unread."""
+CUT = (*CUT_SHORT, "limit-depth")
+"""Faults that leave the rest of a file, or of an entry, unread."""
 MALFORMED, UNDECODABLE = "doc-xml-malformed", "doc-encoding-not-utf8"
 RECOVERED, DUPLICATE, CROSS = "doc-recovered-entry", "loc-duplicate", "cross-duplicate-url"
 LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
@@ -464,7 +464,7 @@ class FileRepair:
         """Note what was wrong with the file around its entries, and what was not read."""
         counts = self._document.faults.counts
         for rule in AROUND:
-            if counts[rule] and rule not in CUT:
+            if counts[rule]:
                 fault = self._document.faults.first(rule)
                 old = fault.value or fault.message if fault else ""
                 if rule == LEADING:
