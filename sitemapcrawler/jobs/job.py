@@ -433,7 +433,7 @@ class Job:
             rewrite(self.store, [values for values in found if values is not None])
             set_segments(connection, self._segments)
             site = SiteFacts(rows_of(connection))
-            self._sum_up(site, connection, summary, unlisted)
+            self._sum_up(site, connection, summary, unlisted, is_finished=True)
             remaining: dict[str, int] = {}
             if baseline is not None:
                 summary.changes, remaining = changes.find(
@@ -458,16 +458,20 @@ class Job:
         connection: duckdb.DuckDBPyConnection,
         summary: SummaryRecord,
         unlisted: Mapping[str, int],
+        is_finished: bool = False,
     ) -> None:
-        """Count what the rules concern, and find the rows that complete the list of findings. `unlisted`: findings that
-        became no records, by rule. Raises duckdb.Error, OSError."""
+        """Count what the rules concern, and the rows that complete the list of findings; find them if the crawl ended
+        early. `unlisted`: findings that became no records, by rule. Raises duckdb.Error, OSError."""
         summary.reach, summary.severity_reach = reaches(site, summary.rules, unlisted)
         count_access(site, summary.crawlers)
         summary.crawlers = with_answers(site, summary.crawlers)
         summary.rendered = dict(site.query("SELECT result, count(*) FROM rendered GROUP BY result ORDER BY result"))
         summary.usage = count_usage(site)
         if self._listing is not None:
-            self._listing.fill(connection)
+            if is_finished:  # rows have other numbers before the transaction ends
+                self._listing.count(connection)
+            else:
+                self._listing.fill(connection)
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))
 
     def _count_segments(self, site: SiteFacts, summary: SummaryRecord) -> None:
@@ -591,16 +595,18 @@ class Job:
             site = SiteFacts(rows_of(cursor, self.store.give_more_memory))
             yield from with_returns(batches, returned(site, self._asked.urls) if site.has("alternates") else iter(()))
 
-    def _list_again(self, listing: Listing) -> None:
+    def _list(self, listing: Listing) -> None:
+        if self.store.get("state") != FINISHED:  # the rows were found when the crawl ended
+            return
         with self.store.cursor() as cursor:
-            with_memory(partial(listing.fill, cursor), self.store.give_more_memory)
+            site = SiteFacts(rows_of(cursor, self.store.give_more_memory))
+            with_memory(partial(listing.fill, cursor, site), self.store.give_more_memory)
 
     async def listed(self) -> AsyncIterator[object]:
         """Yield the rows that complete the list of findings, with `findings=all`. After a signal, as many as there
         is time for."""
         if self._listing is not None:
-            if self.finished:
-                await self._writer.run(partial(self._list_again, self._listing))
+            await self._writer.run(partial(self._list, self._listing))
             async for batch in self._in_time(self._writer.each(self._listing.batches)):
                 yield batch
 

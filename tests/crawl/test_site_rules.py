@@ -235,6 +235,10 @@ def test_all_entries_with_a_dead_language_version_say_so_whatever_was_read_first
         assert {(rule, row["loc"]) for row in rows.of_type("url") for rule in row.get("issues", ())} <= listed
         marked = {row["loc"] for row in rows.of_type("url") if "hreflang-target-status" in row.get("issues", ())}
         assert marked == dead
+        values = {
+            one["url"]: one["value"] for one in rows.of_type("finding") if one["rule"] == "hreflang-target-status"
+        }
+        assert values == {url: url.replace("/en/", "/fr/").replace("/de/", "/fr/") for url in dead}
 
 
 @contextmanager

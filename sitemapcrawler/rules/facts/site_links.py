@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from sitemapcrawler.replies.indexability import REFERENCE
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key, read_code
@@ -248,24 +249,54 @@ ENDS = Table(
 
 BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refused', 'reset')"
 """Kinds of replies without a page."""
-
 IS_SOFT_404 = "(o.reply.kind = 'ok' AND o.reply.soft_404 IS NOT NULL)"
-IS_BROKEN = f"({IS_SOFT_404} OR o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429)"
-
-IS_REDIRECT = "(o.reply.kind = 'redirected' OR o.reply.refresh IS NOT NULL)"
-
 NOINDEX = f"coalesce(o.reply.noindex OR list_contains(o.reply.noindex_agents, '{REFERENCE.lower()}'), false)"
-IS_NOINDEX = f"o.reply.kind = 'ok' AND o.reply.soft_404 IS NULL AND {NOINDEX}"
+NOT_INDEXED = "is noindex"
 
-IS_NONCANONICAL = "o.indexability = 'canonicalised'"
-"""SQL conditions for problems of `o`, a language version."""
 
-TROUBLE = """
-    CASE o.reply.kind WHEN 'ok' THEN 'is a soft 404: ' || o.reply.soft_404
-                      WHEN 'http-error' THEN 'answers ' || o.reply.final_status
-                      WHEN 'redirect-loop' THEN 'redirects without end'
-                      ELSE 'does not answer (' || o.reply.kind || ')' END"""
-"""SQL that describes a broken reply in words."""
+def names_canonical(canonical: str) -> str:
+    """Say that a language version names this canonical."""
+    return f"names {quoted(canonical)} as canonical"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFault:
+    """A fault of pages that entries link to as language versions."""
+
+    wrong: str
+    """SQL condition on `o`, the entry of such a page."""
+    what: str
+    """SQL for a value of its reply."""
+    said: Callable[[str], str] = str
+    """Makes of the value a phrase that follows the URL."""
+
+    def text(self, url: str, what: str | None) -> str:
+        """Say what is wrong with a language version."""
+        return f"the version {quoted(url)} {self.said(what or '')}"
+
+
+TARGET_FAULTS: Mapping[str, TargetFault] = {
+    "hreflang-target-status": TargetFault(
+        f"({IS_SOFT_404} OR o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429)",
+        """
+        CASE o.reply.kind WHEN 'ok' THEN 'is a soft 404: ' || o.reply.soft_404
+                          WHEN 'http-error' THEN 'answers ' || o.reply.final_status
+                          WHEN 'redirect-loop' THEN 'redirects without end'
+                          ELSE 'does not answer (' || o.reply.kind || ')' END""",
+    ),
+    "hreflang-target-redirect": TargetFault(
+        "(o.reply.kind = 'redirected' OR o.reply.refresh IS NOT NULL)",
+        "coalesce(o.reply.refresh, o.reply.final_url)",
+        lambda url: f"redirects to {quoted(url)}",
+    ),
+    "hreflang-target-noindex": TargetFault(
+        f"o.reply.kind = 'ok' AND o.reply.soft_404 IS NULL AND {NOINDEX}", f"'{NOT_INDEXED}'"
+    ),
+    "hreflang-target-noncanonical": TargetFault(
+        "o.indexability = 'canonicalised'", "o.reply.canonical", names_canonical
+    ),
+}
+"""By rule."""
 
 
 ENTRIES_WITH_LINKS = f"""
@@ -275,20 +306,16 @@ ENTRIES_WITH_LINKS = f"""
 """SQL for all entries with language versions of the pages that a rule reports."""
 
 
-def on_targets(
-    site: SiteFacts, rule: str, wrong: str, what: str, said: Callable[[str], str] = lambda what: what
-) -> Iterator[SiteMessage]:
-    """Yield one message for each page with faulty language versions, unless the rule has already reported it.
-
-    `wrong`: one of the conditions above. `what`: SQL for a value of the reply, which `said` turns into a phrase that
-    follows the URL.
-    """
+def on_targets(site: SiteFacts, rule: str) -> Iterator[SiteMessage]:
+    """Yield one message for each page with faulty language versions, unless the rule has already reported it. `rule`:
+    one of `TARGET_FAULTS`."""
     if not (site.has("alternates") and site.has("reply")):
         return
     site.need(LINKS, ENDS)
+    kind = TARGET_FAULTS[rule]
     faults = f"""
         WITH wrong AS (
-            SELECT p.page FROM temp.site_pages p JOIN urls o ON o.rowid = {row_of("p.page")} WHERE {wrong})
+            SELECT p.page FROM temp.site_pages p JOIN urls o ON o.rowid = {row_of("p.page")} WHERE {kind.wrong})
         SELECT l.source AS place, count(DISTINCT l.target) AS number, min(l.target) AS other
         FROM temp.site_links l
         JOIN wrong w ON w.page = l.target
@@ -297,8 +324,7 @@ def on_targets(
           AND coalesce(u.reply.kind NOT IN {BROKEN_KINDS}, true) AND u.reply.soft_404 IS NULL
           AND NOT coalesce(list_contains(u.issues, '{rule}'), false)
         GROUP BY l.source"""
-    values = f"SELECT n.place, {what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"
+    values = f"SELECT n.place, {kind.what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"
     for fault in site.faults(faults, values, ENTRIES_WITH_LINKS):
         more = f" (and {fault.number - 1} more of its language versions)" if fault.number and fault.number > 1 else ""
-        text = f"the version {quoted(fault.other)} {said(fault.what or '')}{more}"
-        yield on_entry(fault, text, fault.other)
+        yield on_entry(fault, f"{kind.text(fault.other or '', fault.what)}{more}", fault.other)

@@ -28,14 +28,7 @@ from sitemapcrawler.rules.facts.languages import (
 from sitemapcrawler.rules.facts.objects import left_entity
 from sitemapcrawler.rules.facts.replied import line_of, trouble
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.facts.site_links import (
-    IS_BROKEN,
-    IS_NOINDEX,
-    IS_NONCANONICAL,
-    IS_REDIRECT,
-    TROUBLE,
-    on_targets,
-)
+from sitemapcrawler.rules.facts.site_links import NOT_INDEXED, names_canonical, on_targets
 from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Of, Per, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
@@ -429,7 +422,6 @@ def _is_relative(href: str | None) -> bool:
 
 FROG = "Screaming Frog"
 
-NOT_INDEXED = "is noindex"
 
 ON = (Of.REPLY, Of.SITE)
 """`SITE` covers targets that were requested after their entry was judged."""
@@ -473,7 +465,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     Good: the URL of the German page, or no link
     """
     if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-status", IS_BROKEN, TROUBLE)
+        yield from on_targets(facts, "hreflang-target-status")
     else:
         yield from _once_for_targets(facts, _status_fault)
 
@@ -495,10 +487,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     Good: `https://example.com/de/`
     """
     if isinstance(facts, SiteFacts):
-        to = "coalesce(o.reply.refresh, o.reply.final_url)"
-        yield from on_targets(
-            facts, "hreflang-target-redirect", IS_REDIRECT, to, lambda url: f"redirects to {quoted(url)}"
-        )
+        yield from on_targets(facts, "hreflang-target-redirect")
     else:
         yield from _once_for_targets(facts, _redirect_fault)
 
@@ -520,7 +509,7 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     Good: a page that may be indexed, or no link
     """
     if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-noindex", IS_NOINDEX, f"'{NOT_INDEXED}'")
+        yield from on_targets(facts, "hreflang-target-noindex")
     else:
         yield from _once_for_targets(facts, _noindex_fault)
 
@@ -542,8 +531,7 @@ def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Mess
     Good: `https://example.com/de/`
     """
     if isinstance(facts, SiteFacts):
-        canonical = "o.reply.canonical"
-        yield from on_targets(facts, "hreflang-target-noncanonical", IS_NONCANONICAL, canonical, _names_canonical)
+        yield from on_targets(facts, "hreflang-target-noncanonical")
     else:
         yield from _once_for_targets(facts, _noncanonical_fault)
 
@@ -559,11 +547,7 @@ def _noindex_fault(reply: ReplyRecord) -> str | None:
 
 
 def _noncanonical_fault(reply: ReplyRecord) -> str | None:
-    return _names_canonical(reply.canonical or "") if indexability(reply) is Indexability.CANONICALISED else None
-
-
-def _names_canonical(canonical: str) -> str:
-    return f"names {quoted(canonical)} as canonical"
+    return names_canonical(reply.canonical or "") if indexability(reply) is Indexability.CANONICALISED else None
 
 
 def _once_for_targets(facts: ReplyFacts, fault: Callable[[ReplyRecord], str | None]) -> Iterator[Message]:

@@ -10,6 +10,8 @@ from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs import listing
 from sitemapcrawler.jobs.listing import Listing
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.rules.facts.site import SiteFacts
 
 FILE, TWICE, DATES, DEAD = "https://example.com/a.xml", "cross-duplicate-url", "lastmod-missing", "status-404"
 
@@ -31,11 +33,11 @@ def store(store: Store) -> Store:
     return store
 
 
-def filled(store: Store, only_changes: bool = False) -> tuple[Listing, list[FindingRecord]]:
+def filled(store: Store, only_changes: bool = False, is_finished: bool = False) -> tuple[Listing, list[FindingRecord]]:
     """The list, and its rows."""
     rows = Listing(store, only_changes)
     with store.cursor() as cursor:
-        rows.fill(cursor)
+        rows.fill(cursor, SiteFacts(rows_of(cursor)) if is_finished else None)
     return rows, [finding for batch in rows.batches() for finding in batch.records]
 
 
@@ -82,3 +84,50 @@ def test_unchanged_entries_are_no_changes(store: Store) -> None:
     store.execute("UPDATE urls SET change = CASE WHEN line < 3 THEN 'unchanged' WHEN line < 5 THEN 'added' END")
     _, found = filled(store, only_changes=True)
     assert Counter(finding.rule for finding in found) == {DATES: 17, TWICE: 2}
+
+
+def of_page(path: str, rule: str, versions: tuple[str, ...] = (), **reply: object) -> dict[str, object]:
+    """A requested page with language versions, for which a rule has reported its file."""
+    links = [{"hreflang": one[1:3], "href": f"https://example.com{one}"} for one in versions]
+    return {
+        "loc": f"https://example.com{path}", "sitemap": FILE, "line": 1, "issues": [rule] if rule else [],
+        "alternates": links, "reply": {"kind": "ok", "status": 200, **reply}, "indexable": True,
+        "indexability": "canonicalised" if "canonical" in reply else "ok",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "message"),
+    [
+        ("hreflang-target-noindex", {"noindex": True}, "is noindex"),
+        ("hreflang-target-status", {"kind": "http-error", "final_status": 410}, "answers 410"),
+        ("hreflang-target-status", {"soft_404": "no items"}, "is a soft 404: no items"),
+        ("hreflang-target-redirect", {"kind": "redirected", "final_url": "https://e.com/"}, "redirects to 'https://e.com/'"),
+        ("hreflang-target-noncanonical", {"canonical": "https://e.com/?s=1"}, "names 'https://e.com/?s=1' as canonical"),
+    ],
+)  # fmt: skip
+def test_row_names_the_language_version_that_is_at_fault(
+    store: Store, rule: str, reply: dict[str, object], message: str
+) -> None:
+    links = ("/en/", "/fr/", "/de/")
+    with store.transaction():
+        store.insert_rows("urls", [of_page("/en/", rule, links), of_page("/fr/", ""), of_page("/de/", "", **reply)])
+    [found] = [one for one in filled(store, is_finished=True)[1] if one.rule == rule]
+    assert found.url == "https://example.com/en/"
+    assert (found.message, found.value) == (
+        f"the version 'https://example.com/de/' {message}",
+        "https://example.com/de/",
+    )
+    [found] = [one for one in filled(store)[1] if one.rule == rule]
+    assert found.message.startswith("A language version "), "of a crawl that ended early"
+
+
+def test_row_names_the_page_with_the_same_text(store: Store) -> None:
+    rule, hash = "page-duplicate-content", "1-" + "0" * 60
+    text = {"words": 90, "content_hash": hash, "simhash": "00ff00ff00ff00ff"}
+    near = {**text, "simhash": "00ff00ff00ff00fe"}
+    with store.transaction():
+        store.insert_rows("urls", [of_page("/a", "", **text), of_page("/b", rule, **text), of_page("/c", rule, **near)])
+    found = {one.url: one for one in filled(store, is_finished=True)[1] if one.rule == rule}
+    assert found["https://example.com/b"].message == "has the same text as 'https://example.com/a'"
+    assert found["https://example.com/c"].message == "Listed pages have the same text, or nearly the same"
