@@ -163,12 +163,13 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config, claims
         raise ValueError("--sample and --no-pages exclude each other; accepted: one of them")
     if opts.no_pages and (verify := given.get("verify", "off")) != "off":
         raise ValueError(f"--no-pages and -a verify={verify} exclude each other; accepted: one of them")
+    is_first = opts.baseline is not None and _replaces_nothing(opts.baseline, opts.out)
     own = {found.argument: found.value, "report": _out(found, opts.out, claims)}
     if opts.no_pages:
         own["verify"] = "off"
     if opts.sample is not None:
         own["sample"] = opts.sample
-    if opts.baseline is not None:
+    if opts.baseline is not None and not is_first:
         own["baseline"] = opts.baseline
     arguments = config.arguments(own | given, defaults=DEFAULTS)
     if found.kind != FILE:
@@ -176,6 +177,12 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config, claims
     if arguments["verify"] == "off" and "agents" not in arguments:
         arguments.setdefault("offline", "yes")  # the site may not be published yet
     return config.places() | arguments
+
+
+def _replaces_nothing(baseline: str, out: str | None) -> bool:
+    """True if the baseline is the audit that this one replaces, and there is none yet: the first run of a schedule."""
+    folder = Path(baseline)
+    return out is not None and folder.resolve() == Path(out).resolve() and not folder.exists()
 
 
 def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:

@@ -255,7 +255,8 @@ def test_audit_that_is_no_baseline_stands_beside_the_one_it_would_replace(tmp_pa
             "/2.xml": urlset(*map(site.url, ("/a", "/b"))),
         }
         site.routes = {**first}
-        audit(tmp_path, site.url(""), *nightly)
+        done = audit(tmp_path, site.url(""), *nightly, "--baseline", "./nightly")
+        assert (done.returncode, done.stderr) == (0, ""), "the first one replaces nothing"
         assert "cross-duplicate-url" in summary(folder)["rules"]
         before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         for files, more, code in NO_BASELINES:
@@ -400,6 +401,7 @@ def test_sentences_fold_between_words_unless_a_terminal_is_too_narrow(columns: i
         (("http://a.example,http://b.example",), "not a valid http or https URL; for several sites: crawl sitemap -a"),
         (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
         (("a.example", "--baseline", "taken"), "argument baseline='taken': the folder contains none of "),
+        (("a.example", "--out", "new", "--baseline", "gone"), "argument baseline='gone': no such file or folder"),
         (("a.example", "--out", "taken"), "--out taken: is not empty"),
         (("a.example", "--out", ""), "--out '': is empty"),
         (("a.example", "--out", "/proc/x/y"), "--out /proc/x/y: cannot be written, "),
