@@ -286,11 +286,13 @@ class _Check:
         if lastmod is None:
             yield "dates were not checked (use verify=get)"
             return
-        shares, why = [found.trusted], ""
+        trusted, why = found.trusted, ""
         if limit.segment is None:
-            shares = [lastmod.trusted, proven.true / proven.compared if proven is not None else None]
+            trusted = lastmod.trusted
             why = ", ".join(f"{name}: {count:,}" for name, count in lastmod.evidence.items())
-        trusted = min((share for share in shares if share is not None), default=None)
+            if proven is not None and (trusted is None or proven.true / proven.compared < trusted):
+                trusted = proven.true / proven.compared
+                why = f"{proven.true:,} of {counted(proven.compared, 'date')} proved true"
         if trusted is None:
             yield "nothing is known of the dates"
         elif Fraction(trusted).limit_denominator(MAX_ENTRIES) < _amount(limit).of(1):

@@ -215,8 +215,8 @@ def test_limits_of_trust_in_dates(
 def test_site_is_trusted_no_more_than_the_baseline_proves() -> None:
     limit = "min-lastmod-trust=90%"
     assert (
-        message(limit, lastmod=Lastmods(1, 9, 0.95), revisits=Revisits(4, 3, 1, 0))
-        == "at most 75 % of the dates can be trusted"
+        message(limit, lastmod=Lastmods(1, 9, 0.95, {"future": 8}), revisits=Revisits(4, 3, 1, 0))
+        == "at most 75 % of the dates can be trusted (3 of 4 dates proved true)"
     )
     assert (
         message(limit, lastmod=Lastmods(1, 9, 0.8), revisits=Revisits(4, 4))
