@@ -490,7 +490,10 @@ def index_status(found: IndexCounts) -> str:
             f"{found.not_indexed:,} {'is' if found.not_indexed == 1 else 'are'} not indexed ({listed(reasons)})"
         )
     if unknown := found.urls - known:
-        told.append(f"{counted(unknown, 'inspected URL')} may be indexed: their reason is in words that are not known")
+        told.append(
+            f"{counted(unknown, 'inspected URL')} may be indexed: reasons are understood in English only, which "
+            "Search Console exports with hl=en in its address"
+        )
     if found.other_canonical:
         told.append(f"another URL is indexed instead of {found.other_canonical:,}")
     if found.not_crawled_since:
