@@ -20,7 +20,7 @@ from sitemapcrawler.urls.display import counted, inert
 MAX_VALUE = 120
 """Maximum length in characters of a value in a sentence; the table has longer ones."""
 STATUS_RULES = "status-"
-"""Start of the ids of rules whose plain numbers say what the rule says: `404` of status-404."""
+"""Start of the ids of rules whose plain numbers and names say what the rule says: `404` of status-404."""
 _HOST = re.compile(r"(?<=://)[^/?#]+")
 _SLASHES = re.compile(r"(?<![:/])//+(?!/)")
 
@@ -69,7 +69,7 @@ def _where(rule: RuleReach, origin: str) -> Markup | None:
 def _shared(rule: RuleReach) -> Markup | None:
     """The value of most findings. Of a finding about many URLs, the value is that of an example."""
     value, urls = rule.main_value or "", rule.reach.urls + rule.reach.milder
-    is_status = value.isdecimal() and rule.rule.startswith(STATUS_RULES)
+    is_status = rule.rule.startswith(STATUS_RULES) and (value.isdecimal() or rule.rule == f"{STATUS_RULES}{value}")
     listed = rule.count if rule.kept is None else rule.kept
     is_frequent = rule.with_main_value >= 2 and 2 * rule.with_main_value > listed
     if not value or not is_frequent or urls > rule.count or len(value) > MAX_VALUE or is_status:

@@ -61,6 +61,8 @@ def test_where_and_what(count: int, fields: dict[str, Any], expected: str) -> No
 
 def test_statuses_are_not_repeated() -> None:
     assert told("status-404", 9, main_value="404", with_main_value=9) == ""
+    assert told("status-tls", 9, main_value="tls", with_main_value=9) == ""
+    assert told("status-connection", 9, main_value="refused", with_main_value=9) == "The value is always refused."
 
 
 def test_value_is_corrected() -> None:
