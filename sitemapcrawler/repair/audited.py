@@ -29,6 +29,7 @@ from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
+from sitemapcrawler.rules.facts.replied import redirect_rule
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
@@ -284,7 +285,8 @@ class AuditedSite:
         target = moved_to(reply)
         if target is not None and not may_replace(record, target):
             return Verdict("status-redirect-offsite")
-        unverified = None if self._keeps else Verdict(REDIRECT)
+        rule = redirect_rule(record.loc, reply) if reply.redirects else REDIRECT
+        unverified = None if self._keeps else Verdict(rule)
         if reply.reason == Reason.BLOCKED:
             return unverified
         why: str | None = indexability(at_end(reply))
@@ -302,9 +304,7 @@ class AuditedSite:
             case Indexability.OK:
                 if target is None:
                     return None
-                return Verdict(
-                    REDIRECT, target if may_replace(record, target) and is_page(reply.content_type) else None
-                )
+                return Verdict(rule, target if may_replace(record, target) and is_page(reply.content_type) else None)
             case Indexability.NOT_FOUND:
                 status = reply.final_status if verified is None else verified.status
                 return Verdict("status-410" if status == GONE else "status-404")
@@ -313,13 +313,13 @@ class AuditedSite:
             case Indexability.NOINDEX:
                 return Verdict(NOINDEX[0])
             case Indexability.BLOCKED:
-                return Verdict(REDIRECT)
+                return Verdict(rule)
             case Indexability.CANONICALISED:
                 return unverified
             case Indexability.NOT_READ | Indexability.NOT_CHECKED:
                 return unverified if target is not None else None
             case Indexability.REDIRECT if verified is not None or reply.final_status in REDIRECTS:  # to no web page
-                return Verdict(REDIRECT)
+                return Verdict(rule)
         return None
 
     def _records(self, name: str, kind: type[Record]) -> Iterator[Record]:

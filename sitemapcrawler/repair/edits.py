@@ -517,6 +517,8 @@ def rewrite_priority(draft: Draft) -> None:
 
 OF_VERSIONS = {
     "status-redirect": "hreflang-target-redirect",
+    "status-redirect-chain": "hreflang-target-redirect",
+    "status-redirect-to-home": "hreflang-target-redirect",
     "status-redirect-to-login": "hreflang-target-redirect",
     "page-meta-refresh": "hreflang-target-redirect",
     "page-canonical-other": "hreflang-target-noncanonical",

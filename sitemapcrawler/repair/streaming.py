@@ -211,9 +211,10 @@ def _concerns_entries(rule: Rule) -> bool:
 
 
 VERIFIED = (
-    "url-blocked-by-robots", "status-404", "status-410", "status-soft-404", "status-redirect", "status-redirect-loop",
-    "status-redirect-offsite", "status-redirect-to-login", "page-noindex-meta", "page-noindex-header",
-    "page-noindex-for-googlebot-only", "page-meta-refresh", "page-canonical-other",
+    "url-blocked-by-robots", "status-404", "status-410", "status-soft-404", "status-redirect", "status-redirect-chain",
+    "status-redirect-loop", "status-redirect-offsite", "status-redirect-to-home", "status-redirect-to-login",
+    "page-noindex-meta", "page-noindex-header", "page-noindex-for-googlebot-only", "page-meta-refresh",
+    "page-canonical-other",
 )  # fmt: skip
 """Rules that need the answers of an audit."""
 

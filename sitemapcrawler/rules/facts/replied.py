@@ -40,6 +40,7 @@ FAILURES = {
     ReplyKind.REDIRECT_LOOP: "status-redirect-loop",
 }
 """{kind of reply: rule}"""
+TO_HOME = "status-redirect-to-home"
 HOME = re.compile(r"/?(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
 HOME_OF_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_]([a-z]{2}))?/?", re.IGNORECASE)
 
@@ -77,9 +78,14 @@ def _redirected(record: UrlRecord, reply: ReplyRecord) -> str:
     there = urls.authority(final)
     if hosts and there is not None and there.bare_host not in hosts:
         return "status-soft-404" if reply.soft_404 else "status-redirect-offsite"
-    if is_home(final) and not is_home(loc):
-        return "status-redirect-to-home"
-    return "status-soft-404" if reply.soft_404 else _by_hops(len(reply.redirects))
+    rule = redirect_rule(loc, reply)
+    return "status-soft-404" if reply.soft_404 and rule != TO_HOME else rule
+
+
+def redirect_rule(loc: str, reply: ReplyRecord) -> str:
+    """Id of the rule on a listed URL that redirects to another page of its site."""
+    is_end_home = reply.final_url is not None and is_home(reply.final_url)
+    return TO_HOME if is_end_home and not is_home(loc) else _by_hops(len(reply.redirects))
 
 
 def _by_hops(count: int) -> str:

@@ -100,9 +100,10 @@ def verdict(
         (moved(), "status-redirect", GOOD),
         (moved(OTHER), "status-redirect-offsite", None),
         (moved(noindex=True), "page-noindex-meta", None),
-        (moved(GOOD, 301, 308), "status-redirect", GOOD),
-        (moved(GOOD, 301, 302), "status-redirect", f"{PAGE}1"),
-        (moved(GOOD, 308, 301, 302, 301), "status-redirect", f"{PAGE}2"),
+        (moved(GOOD, 301, 308), "status-redirect-chain", GOOD),
+        (moved(GOOD, 301, 302), "status-redirect-chain", f"{PAGE}1"),
+        (moved(GOOD, 308, 301, 302, 301), "status-redirect-chain", f"{PAGE}2"),
+        (moved("https://example.com/"), "status-redirect-to-home", "https://example.com/"),
         (moved(OTHER, 302), "status-redirect-offsite", None),
         (moved("https://example.com/login?next=/page", 302), "status-redirect-to-login", None),
         (moved("https://login.example/signin"), "status-redirect-to-login", None),
@@ -128,7 +129,7 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
 def test_a_page_that_has_moved_to_the_host_of_the_sitemap_is_replaced(tmp_path: Path) -> None:
     found = verdict(tmp_path / "audit", sitemap="https://other.example/sitemap.xml", answer=moved(OTHER))
     assert found is not None
-    assert found.rule == "status-redirect"
+    assert found.rule == "status-redirect-to-home"
 
 
 def test_a_page_whose_canonical_is_in_another_language_stays(tmp_path: Path) -> None:
