@@ -67,8 +67,9 @@ def make_inert(record: logging.LogRecord) -> bool:
     is_table = record.name in TABLES
     lines = message.split("\n") if is_table or _shows_item(record) else [message]
     shown = [_inert_line(line) for line in lines[: None if is_table else MAX_LINES]]
-    if shown != lines:
-        record.msg, record.args = ("\n" if is_table else f"\n{INDENT}").join(shown), None
+    text = ("\n" if is_table else f"\n{INDENT}").join(shown)
+    if text != message:
+        record.msg, record.args = text, None
     return True
 
 

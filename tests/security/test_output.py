@@ -160,8 +160,9 @@ def test_tables_of_scrapy_keep_their_lines() -> None:
     assert unseen(record.getMessage()) == []
 
 
-def test_item_of_a_project_is_on_indented_lines() -> None:
-    values = {"src": "<200 a>", "item": f"{{'a': 1,\n{FAKE_LINE}{ESCAPES}"}
+@pytest.mark.parametrize("text", [FAKE_LINE, ESCAPES])
+def test_item_of_a_project_is_on_indented_lines(text: str) -> None:
+    values = {"src": "<200 a>", "item": f"{{'a': 1,\n{text}"}
     record = logging.makeLogRecord({"msg": "Scraped from %(src)s\n%(item)s", "args": values})
     make_inert(record)
     first, *lines = record.getMessage().split("\n")
