@@ -83,6 +83,7 @@ class Command(CrawlCommand):
     def _check(self, spider: type[ArgumentSpider], args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         if issubclass(spider, AuditSpider):
+            self.settings.setdict(spider.custom_settings or {}, "spider")  # what is added must not outrank these
             complete_for_audit(self.settings)
         add_exporters(self.settings)
         exporters = components_in(self.settings, "FEED_EXPORTERS")

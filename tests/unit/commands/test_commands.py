@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import tomllib
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 import scrapy
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
 
 from sitemapcrawler import commands
+from sitemapcrawler.commands.crawl import Command
+from sitemapcrawler.spiders.sitemap import AuditSpider
 
 ROOT = Path(__file__).parents[3]
 BROUGHT = {"scrapy", "twisted", "w3lib", "zope-interface", "google-re2", "ada-url"}
@@ -33,3 +39,17 @@ def test_all_that_is_lacking_is_named_in_one_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(scrapy, "version_info", (2, 17, 3))
     with pytest.raises(SystemExit, match=r"install 'scrapy>=2\.18,<3' 'no-such-module>=1' 'none-of-this>=2' there$"):
         commands.require()
+
+
+class WithoutPipelines(AuditSpider):
+    custom_settings: ClassVar[dict[str, Any]] = {"ITEM_PIPELINES": {}}
+
+
+def test_custom_settings_of_a_spider_count_before_those_of_its_project() -> None:
+    command, parser = Command(), argparse.ArgumentParser()
+    command.settings = Settings({"ITEM_PIPELINES": {"shop.pipelines.Shop": 300}})
+    command.add_options(parser)
+    command._check(WithoutPipelines, ["sitemap"], parser.parse_args(["-a", "domain=e.com", "-a", "select=none"]))
+    command._plan.discard()
+    crawler = Crawler(WithoutPipelines, command.settings)  # applies the custom settings
+    assert "shop.pipelines.Shop" not in crawler.settings.getdict("ITEM_PIPELINES")
