@@ -12,7 +12,6 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from sitemapcrawler import urls
-from sitemapcrawler.reader.formats import TEXT, URLSET
 from sitemapcrawler.repair.change_list import OFFSITE, Action, Change
 from sitemapcrawler.repair.streaming import COMPARED, LINKED, Kept, Rules
 from sitemapcrawler.repair.writing import SetWriter, Spooled
@@ -139,9 +138,9 @@ def _shape(url: str) -> Shape:
 
 
 def _takes_pages(spooled: Spooled) -> bool:
-    """True for a text sitemap, and for a urlset in which most entries have no news."""
+    """True for a file in which most entries have no news."""
     record = spooled.repair.record
-    return record.format in (URLSET.name, TEXT.name) and 2 * record.counts.news <= record.url_count
+    return 2 * record.counts.news <= record.url_count
 
 
 def _has_images(spooled: Spooled | None) -> bool:
