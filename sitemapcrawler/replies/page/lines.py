@@ -38,8 +38,10 @@ _NUMBER = re.compile(r"(?<!\w)\d[\d.,']*(?:[km]\b)?(?!\w)|\d+(?=[^\W\d])")
 """A number in a label, with or without what is counted."""
 _IS_WEATHER = re.compile(r"[^:]*(?<!\d)\d\d?\s?[°\u2103\u2109]").match
 """Matches a temperature of the air, without a name."""
-_IS_QUOTE = re.compile(r"[-+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?\d+[.,]\d").search
-"""Finds the change of a rate or a share."""
+_IS_QUOTE = re.compile(
+    r"(?:(?<![^\s(])-|[+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?)\d+[.,]\d+(?!\d)(?!(?:[.,]\d+){2})"
+).search
+"""Finds the change of a rate or a share, but no range such as `2.5 - 3.5` and no number of a telephone."""
 _IS_DATE = re.compile(
     r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
@@ -99,12 +101,15 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
         is_delivery = not DELIVERED.isdisjoint(words) or any(phrase in line for phrase in DELIVERIES)
         is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
         is_open = not OPENED.isdisjoint(words)
-        if (is_open and not NOW.isdisjoint(words)) or (
+        is_dated = has_digit and line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS  # a sentence with a time
+        if (is_open and not is_dated and not NOW.isdisjoint(words)) or (
             has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(WATCHED | COUNTED)
         ):
             continue
         if is_prose(line) or not (
-            (has_digit and (is_delivery or is_below)) or _IS_WEATHER(line) is not None or not DAYS.isdisjoint(words)
+            (has_digit and (is_delivery or is_below))
+            or _IS_WEATHER(line) is not None
+            or ((has_digit or len(line) <= MAX_DATE) and not DAYS.isdisjoint(words))
         ):
             yield line
         elif is_delivery:

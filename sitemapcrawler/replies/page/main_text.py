@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import ADVERTISEMENTS, COUNTED, HEADINGS, NEWSLETTERS
+from sitemapcrawler.replies.page.boilerplate import ADVERTISEMENTS, COUNTED, HEADINGS, NEWSLETTERS, WHOLE_HEADINGS
 from sitemapcrawler.replies.page.furniture import (
     PARTS,
     PRICES,
@@ -111,6 +111,8 @@ _OF_PARTS: dict[str, tuple[str, ...]] = {}
 FIRST = 2
 for _phrase in (*HEADINGS, *NEWSLETTERS):
     _OF_PARTS[_phrase[:FIRST]] = (*_OF_PARTS.get(_phrase[:FIRST], ()), _phrase)
+AFTER_HEADING = " :()0123456789"
+"""What may follow the text of a heading: a count."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 MAX_RAW = 4 * MAX_HEADING  # characters with the blanks of the markup
 MAX_LABEL = 2 * max(map(len, ADVERTISEMENTS))  # characters; decomposed ones are more
@@ -465,6 +467,7 @@ class _Part:
                 or len(text := folded(text)) > MAX_HEADING
                 or not (
                     text.startswith(_OF_PARTS.get(text[:FIRST], ()))
+                    or text.rstrip(AFTER_HEADING) in WHOLE_HEADINGS
                     or (_is_of_count(text) and (is_heading or _is_above_entries(heading)))
                 )
             ):
