@@ -163,6 +163,8 @@ def _error_in(page: PageFacts, shown: Shown) -> str | None:
     found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
     if found is None and page.content is not None and page.content.words < FEW:
         found = next(filter(says_gone, _begin(shown.blocks)), None)  # then follow links to similar offers
+        if found is not None and shown.blocks.count(found) > 1:  # in a list of offers that are gone
+            return None
     return None if found is None else found[:MAX_SHOWN]
 
 

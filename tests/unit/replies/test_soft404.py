@@ -227,6 +227,12 @@ def test_expired_listing_with_links_to_similar_ones_is_none() -> None:
     assert is_soft_404(page("Homes", f"<h1>Red house</h1>{gone}{similar}"), ASKED)
     assert is_soft_404(page("Homes", f"<h1>Homes</h1>{similar}{gone}"), ASKED) is None
     assert is_soft_404(page("Homes", f"<h1>Red house</h1>{gone}<p>{STORY}</p>{similar}"), ASKED) is None
+    sold = "".join(
+        f"<article><a href=/{name}><img src=a><h2>House {name}</h2>{gone}</a></article>" for name in STORY.split()[:20]
+    )
+    assert (
+        is_soft_404(page("Homes", f"<h1>Sold</h1><p>{'We sell houses in the old town. ' * 4}</p>{sold}"), ASKED) is None
+    )
 
 
 def test_title_and_heading_that_say_so_make_up_for_a_list_of_others() -> None:
@@ -281,6 +287,7 @@ EMPTY_LISTS = [
     "<h1>Blog</h1><p>Aucun article trouvé</p>", "<h1>Blog</h1><p>No se encontraron entradas.</p>", "<h1>Blog</h1><p>Записей не найдено</p>",
     "<h1>ブログ</h1><p>記事が見つかりませんでした。</p>", "<h1>Blog</h1><p>Nessun articolo trovato</p>", "<h1>博客</h1><p>暂无文章</p>",
     "<h1>Kalender</h1><p>Keine Veranstaltungen gefunden.</p>", "<h1>Events in May</h1><p>There are no upcoming events.</p>",
+    "<h1>Coches</h1><p>No se encontraron anuncios.</p>", "<h1>Cars</h1><p>No ads found in this category.</p>", "<h1>Blog</h1><p>Sin resultados</p>",
 ]  # fmt: skip
 
 
@@ -303,6 +310,9 @@ def test_error_or_empty_list_with_status_200_is_none(text: str, frame: bool) -> 
         "<h1>Contact</h1><p>Write to us.</p><footer>No posts yet</footer>",
         "<div id=app>Loading ...</div><div id=blazor-error-ui>An unhandled error has occurred. Reload</div>",
         "<template>No posts found.</template><h1>Shoes</h1>",
+        "<h1>Egg timer</h1><p>A timer for your kitchen. Free. No ads. No tracking.</p>",
+        "<h1>Eieruhr</h1><ul><li>Kostenlos<li>Keine Anzeigen</ul>",
+        "<h1>Reloj</h1><ul><li>Rápido<li>Sin anuncios<li>Sin eventos</ul>",
     ],
 )
 def test_short_page_with_content_of_its_own_is_one(text: str) -> None:
