@@ -36,8 +36,8 @@ PAUSED_KEY = "sitemap_paused"
 MAX_CRAWL_DELAY = 60.0
 """Seconds between requests that a robots.txt may ask for; a longer delay is cut to this."""
 MAX_PAUSE = 120.0
-"""Seconds that a host may ask to pause (Retry-After of 429 and 503). After that it is requested again; one that
-wanted a longer pause gets no second one for that."""
+"""Seconds that a host may ask to pause (Retry-After of 429 and 503). After that it is requested again; a
+longer wish counts once, and then as if a 429 had no such header, and a 503 no pause."""
 FIRST_PAUSE_S = 1.0
 """Seconds to pause after a 429 without Retry-After; doubles with each further one in a row."""
 MAX_DOUBLINGS = 10
@@ -225,14 +225,15 @@ class PolitenessMiddleware:
         header = (headers.get("Retry-After") or b"").decode("latin-1")
         seconds = retry_after(header, datetime.now(UTC)) if header else None
         slowest = self._max_slowdown
+        if seconds is not None and seconds > MAX_PAUSE:
+            if host.has_waited and status != 429:
+                return
+            seconds, host.has_waited = None if host.has_waited else MAX_PAUSE, True
         if seconds is None:
             seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
         else:  # the host wants no longer delay than that
             slowest = min(slowest, max(seconds, FIRST_SLOWDOWN_S))
-        if seconds > MAX_PAUSE:
-            if host.has_waited:
-                return
-            seconds, host.has_waited = MAX_PAUSE, True
+        seconds = min(seconds, MAX_PAUSE)
         host.pause(seconds, slowest)
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:

@@ -261,6 +261,15 @@ def test_host_that_wants_too_long_a_pause_gets_the_longest_once(waiting: Waiting
     assert resting(HOST) == pytest.approx(60, abs=1)
 
 
+def test_host_that_counts_requests_over_a_long_time_gets_pauses_that_grow(waiting: Waiting) -> None:
+    pauses = []
+    for left in (300, 180, 178, 174, 166):
+        waiting.answer(429, Retry_After=str(left))
+        pauses.append(round(waiting.politeness.resting(HOST)))
+        waiting.politeness._host(HOST).resumes = 0.0
+    assert pauses == [120, 2, 4, 8, 16]
+
+
 @pytest.mark.parametrize(
     ("status", "wait", "again"),
     [(503, "120", True), (503, "121", False), (429, "3600", False), (503, "soon", True), (500, "3600", True)],
