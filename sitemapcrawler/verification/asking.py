@@ -25,7 +25,7 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import REACHED, Ask, Chase, Reason, ReplyKind, ReplyRecord, kind_of
-from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
+from sitemapcrawler.replies.chase import HEADERS, REDIRECTS, Step, decode, encode
 from sitemapcrawler.replies.kinds import SERVER_ERROR
 from sitemapcrawler.replies.page import USAGE_HEADERS, Html, PageFacts, page_of, plain_headers
 from sitemapcrawler.urls import as_sent, host_of
@@ -171,13 +171,21 @@ class Sender:
     async def _is_down(self, url: str, step: Step) -> bool:
         """Whether a host fails altogether. `step`: its last failure, at the URL `url`."""
         host = host_of(url)
-        if (step.status or 0) >= SERVER_ERROR:
-            step = await self._send(f"{urls.origin(url)}/", "GET")
-        if _fails(step):
+        if (step.status or 0) < SERVER_ERROR or not await self._has_home(url):
             logger.warning("%s: %s in a row failed; the rest are skipped", host, counted(self._max_errors, "URL"))
             return True
         del self._errors[host], self._down[host]
         return False
+
+    async def _has_home(self, url: str) -> bool:
+        """Whether the home page of the site of a URL has no server error, behind redirects on its host: a server in
+        front of a broken one may redirect `/` to a language."""
+        chase = Chase(f"{urls.origin(url)}/", head=False)
+        step, last = chase.begin(), None
+        while isinstance(step, Ask) and host_of(step.url) == host_of(url):
+            last = await self._send(step.url, step.method)
+            step = last.advance(chase)
+        return last is not None and not _fails(last) and last.status not in REDIRECTS
 
 
 def _fails(step: Step) -> bool:

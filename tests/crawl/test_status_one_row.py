@@ -10,7 +10,7 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, crawl
 from tests.crawl.documents import page, robots, urlset
-from tests.crawl.site_server import Exchange, Reply, SiteServer, once, reset
+from tests.crawl.site_server import Exchange, Reply, SiteServer, moved, once, reset
 from tests.crawl.verified import PATIENT, SITEMAP, Verified, counted, verifying
 
 
@@ -87,10 +87,11 @@ MANY = [f"/fails/{number}" for number in range(30)]
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
     """A crawl of a host that begins to fail; of another one, a part fails, and of a third, nothing."""
     with SiteServer() as site, SiteServer(host="127.0.0.2") as part:
-        part.routes = {path: Reply("", 500) for path in MANY} | {"/": page(), "/last": page()}
+        part.routes = {path: Reply("", 500) for path in MANY} | {"/": moved("/en"), "/en": page(), "/last": page()}
         elsewhere = site.url().replace("127.0.0.1", "localhost")
         fine = ["/fine", "/fine/too"]
-        site.routes = {path: reset() for path in MANY[:2]} | {path: Reply("", 500) for path in ["/", *MANY[2:]]}
+        site.routes = {path: reset() for path in MANY[:2]} | {path: Reply("", 500) for path in ["/en", *MANY[2:]]}
+        site.routes["/"] = moved("/en")
         site.routes |= {path: page() for path in fine} | {ROBOTS: robots(rules=["Disallow: /private"])}
         locs = [*map(site.url, [*fine, "/private/a", *MANY]), *(f"{elsewhere}{path}" for path in [*fine, *fine])]
         site.routes[SITEMAP] = urlset(*locs, *map(part.url, [*MANY, "/last"]))
