@@ -18,7 +18,8 @@ PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml",
 _SIGN_ON = re.compile(
     r"/(?:sso|saml2?|shibboleth\.sso|wayf|adfs|oauth2?|openid-connect)(?:/|\Z)|/authorize\Z", re.IGNORECASE
 )
-"""Paths of single sign-on: SAML and Shibboleth, Active Directory, OAuth and OpenID Connect."""
+"""Paths of single sign-on, which have a query: SAML and Shibboleth, Active Directory, OAuth and OpenID Connect. Without
+one, they are pages about it."""
 
 
 def kind_of(name: str) -> str | None:
@@ -28,9 +29,10 @@ def kind_of(name: str) -> str | None:
 
 
 def leads_to_login(url: str, final: str) -> bool:
-    """True for a redirect to a login page, judging by its path, unless it starts at one."""
+    """True for a redirect to a login page, judging by its URL, unless it starts at one."""
     path = _path(final)
-    return (_is_login(path) or _SIGN_ON.search(path) is not None) and not _is_login(_path(url))
+    signs_on = split(final).query != "" and _SIGN_ON.search(path) is not None
+    return (_is_login(path) or signs_on) and not _is_login(_path(url))
 
 
 def _path(url: str) -> str:

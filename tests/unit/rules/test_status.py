@@ -125,12 +125,13 @@ def test_a_part_of_an_answer(kind: ReplyKind) -> None:
             (URL, moved(f"https://id.example.com{path}", 302, 302), "status-redirect-to-login")
             for path in (
                 "/idp/profile/SAML2/Redirect/SSO?execution=e1s1", "/tenant/saml2?SAMLRequest=fZ", "/adfs/ls/?wa=wsignin1.0",
-                "/common/oauth2/v2.0/authorize?client_id=a", "/realms/a/protocol/openid-connect/auth", "/login.do",
+                "/common/oauth2/v2.0/authorize?client_id=a", "/realms/a/protocol/openid-connect/auth?client_id=a", "/login.do",
                 "/Shibboleth.sso/WAYF?target=a",
             )
         ),
         (URL, moved("https://example.com/author"), "status-redirect"),
-        ("https://example.com/sso/prices", moved("https://example.com/oauth2/authorize"), "status-redirect-to-login"),
+        (URL, moved("https://example.com/docs/oauth2/scopes"), "status-redirect"),
+        ("https://example.com/sso/prices", moved("https://example.com/oauth2/authorize?client_id=a"), "status-redirect-to-login"),
         ("https://example.com/login", moved("https://example.com/de/login/"), "status-redirect"),
     ],
 )  # fmt: skip
