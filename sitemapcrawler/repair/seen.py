@@ -318,7 +318,7 @@ class Seen:
         self._database.close()
 
 
-LINK = re.compile(r"<((?:[\w.-]+:)?link)\s(?=[^<>]*\shreflang\s*=)[^<>]*+>(?:(?<=/>)|\s*+</\1\s*+>)\s?")
+LINK = re.compile(r"<((?:[\w.-]+:)?link)\s(?=(?:[^<>]*\s)?hreflang\s*=)[^<>]*+>(?:(?<=/>)|\s*+</\1\s*+>)\s?")
 
 
 def _extensions(text: str) -> str:
