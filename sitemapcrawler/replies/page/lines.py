@@ -45,6 +45,7 @@ _IS_QUOTE = re.compile(
 _IS_DATE = re.compile(
     r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
+_HAS_YEAR = re.compile(r"\b20\d\d\b").search
 _IS_MEASURED = re.compile(
     rf"(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
 ).search
@@ -101,7 +102,8 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
         is_delivery = not DELIVERED.isdisjoint(words) or any(phrase in line for phrase in DELIVERIES)
         is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
         is_open = not OPENED.isdisjoint(words)
-        is_dated = has_digit and line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS  # a sentence with a time
+        is_sentence = line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS
+        is_dated = has_digit and (is_sentence or _HAS_YEAR(line) is not None)  # is true on other days, too
         if (is_open and not is_dated and not NOW.isdisjoint(words)) or (
             has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(WATCHED | COUNTED)
         ):

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import ADVERTISEMENTS, COUNTED, HEADINGS, NEWSLETTERS, WHOLE_HEADINGS
+from sitemapcrawler.replies.page.boilerplate import ADVERTISEMENTS, HEADINGS, NEWSLETTERS, OF_READERS, WHOLE_HEADINGS
 from sitemapcrawler.replies.page.furniture import (
     PARTS,
     PRICES,
@@ -111,6 +111,9 @@ _OF_PARTS: dict[str, tuple[str, ...]] = {}
 FIRST = 2
 for _phrase in (*HEADINGS, *NEWSLETTERS):
     _OF_PARTS[_phrase[:FIRST]] = (*_OF_PARTS.get(_phrase[:FIRST], ()), _phrase)
+MAX_COUNT = 3
+"""Words of a heading that is a count."""
+QUOTES = re.compile('["\u00ab\u201c-\u201f]')
 AFTER_HEADING = " :()0123456789"
 """What may follow the text of a heading: a count."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
@@ -743,9 +746,11 @@ class _Part:
 
 
 def _is_of_count(text: str) -> bool:
-    """True for a heading such as `3 comments`."""
-    words = text.split()
-    return len(words) > 1 and any(map(str.isdigit, text)) and not COUNTED.isdisjoint(words)
+    """True for a heading such as `3 comments`, which may name what they are on in quotes."""
+    words = [word.strip("():") for word in text.split()]
+    numbers = [word for word in words if word[:1].isdigit()]
+    is_short = len(words) <= MAX_COUNT or QUOTES.search(text) is not None
+    return is_short and len(numbers) == 1 and len(numbers[0]) != len("2026") and not OF_READERS.isdisjoint(words)
 
 
 def _is_above_entries(node: LexborNode) -> bool:
