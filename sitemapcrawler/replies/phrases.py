@@ -91,13 +91,16 @@ EMPTY_LISTS = frozenset(
 """Phrases of archives and categories without entries, if they stand alone between separators."""
 
 
+QUESTION = ("?", "\u061f", "\uff1f")
 _QUOTED = re.compile(r"[\"“”„«»‘][^\"“”„«»‘’]*[\"“”«»’]")
 """What a visitor has searched for: `No results for "boots"`."""
 
 
 def says_empty(text: str) -> bool:
-    """Return whether a whole part of a text says that a list has no entries; `No posts about politics` does not."""
-    return any(_trimmed(part) in EMPTY_LISTS for part in PARTS.split(_QUOTED.sub("", text)))
+    """Return whether a whole part of a text says that a list has no entries; `No posts about politics` and
+    `Can't find products?` do not."""
+    parts = PARTS.split(_QUOTED.sub("", text))
+    return any(not part.rstrip().endswith(QUESTION) and _trimmed(part) in EMPTY_LISTS for part in parts)
 
 
 _FAILURE = re.compile(

@@ -312,6 +312,8 @@ def test_error_or_empty_list_with_status_200_is_none(text: str, frame: bool) -> 
         "<template>No posts found.</template><h1>Shoes</h1>",
         "<h1>Egg timer</h1><p>A timer for your kitchen. Free. No ads. No tracking.</p>",
         "<h1>Eieruhr</h1><ul><li>Kostenlos<li>Keine Anzeigen</ul>",
+        "<h1>Help</h1><h2>Can't find products?</h2><p>Ask us.</p>",
+        "<h1>Safe mail</h1><ul><li>No records<li>No trackers</ul>",
         "<h1>Reloj</h1><ul><li>Rápido<li>Sin anuncios<li>Sin eventos</ul>",
     ],
 )
