@@ -113,6 +113,7 @@ for _phrase in (*HEADINGS, *NEWSLETTERS):
     _OF_PARTS[_phrase[:FIRST]] = (*_OF_PARTS.get(_phrase[:FIRST], ()), _phrase)
 MAX_COUNT = 3
 """Words of a heading that is a count."""
+IS_YEAR = re.compile(r"(?:19|20)\d\d\Z").match
 QUOTES = re.compile('["\u00ab\u201c-\u201f]')
 AFTER_HEADING = " :()0123456789"
 """What may follow the text of a heading: a count."""
@@ -750,7 +751,7 @@ def _is_of_count(text: str) -> bool:
     words = [word.strip("():") for word in text.split()]
     numbers = [word for word in words if word[:1].isdigit()]
     is_short = len(words) <= MAX_COUNT or QUOTES.search(text) is not None
-    return is_short and len(numbers) == 1 and len(numbers[0]) != len("2026") and not OF_READERS.isdisjoint(words)
+    return is_short and len(numbers) == 1 and not IS_YEAR(numbers[0]) and not OF_READERS.isdisjoint(words)
 
 
 def _is_above_entries(node: LexborNode) -> bool:
