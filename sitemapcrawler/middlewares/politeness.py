@@ -36,8 +36,8 @@ PAUSED_KEY = "sitemap_paused"
 MAX_CRAWL_DELAY = 60.0
 """Seconds between requests that a robots.txt may ask for; a longer delay is cut to this."""
 MAX_PAUSE = 120.0
-"""Seconds that a host may ask to pause (Retry-After of 429 and 503). After that it is requested again; a
-longer wish counts once, and then as if a 429 had no such header, and a 503 no pause."""
+"""Seconds that a host may ask to pause (Retry-After of 429 and 503). A longer pause is cut to this, once: from
+then on, a 429 counts as one without the header, and a 503 does not pause the host."""
 FIRST_PAUSE_S = 1.0
 """Seconds to pause after a 429 without Retry-After; doubles with each further one in a row."""
 MAX_DOUBLINGS = 10
@@ -75,7 +75,7 @@ class HostPace:
     refusals: int = 0
     """Consecutive 429 and 503 responses."""
     has_waited: bool = False
-    """True if it wanted a longer pause than the longest, and got that."""
+    """True once a pause was cut to `MAX_PAUSE`."""
 
     @property
     def wished(self) -> float:

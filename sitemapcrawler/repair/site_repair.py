@@ -94,7 +94,7 @@ class SiteRepair:
         publishes: Callable[[], None] = lambda: None,
     ) -> Repaired:
         """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files;
-        `publishes`: is called before the new set takes its place, from when on nothing may stop the run. Raises OSError
+        `publishes`: called just before the new set is published, after which nothing may stop the run. Raises OSError
         or FolderError."""
         result = Repaired()
         with ExitStack() as stack:
