@@ -380,7 +380,10 @@ def _lost(error: OSError | sqlite3.Error, out: str | None) -> str:
     why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} cannot be {'opened' if error.errno in OWN_FAULTS else 'written'}: {why}"
-    temporary = f"temporary files in {gettempdir()}"
+    try:
+        temporary = f"temporary files in {gettempdir()}"
+    except FileNotFoundError:  # no folder takes any, which is the error
+        temporary = "temporary files"
     return f"{f'{out} or ' if out is not None else ''}{temporary} cannot be written: {why}"
 
 
