@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.exceptions import (
@@ -13,6 +14,7 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    UnsupportedURLSchemeError,
 )
 from scrapy.http import Headers, Response
 from twisted.internet.error import ConnectionClosed
@@ -32,6 +34,12 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
     (DownloadCancelledError, "the crawl was stopped"),
 )
 """{exception: message}; all other exceptions show the message of their cause."""
+OF_PROXIES: tuple[tuple[type[Exception], str], ...] = (
+    (CannotResolveHostError, "cannot be reached"),
+    (DownloadConnectionRefusedError, "cannot be reached"),
+    (UnsupportedURLSchemeError, "is not supported, only http"),
+)
+"""The same for requests through a proxy, whose fault these are, not that of the site."""
 CLOSED = "the connection was closed before the answer was complete"
 """Message for Twisted's ConnectionDone and ConnectionLost, which say how it was closed."""
 CUT_SHORT = ("dataloss", "download_stopped")
@@ -118,11 +126,20 @@ def from_failure(failure: Failure) -> FetchResult:
 def from_error(request: Request, error: BaseException | None) -> FetchResult:
     """The result of a request that raised `error`; keeps what was received of the body."""
     answer = _start(request, request.url)
-    answer.error = reason(error)
+    answer.error = _fault_of_proxy(request, error) or reason(error)
     answer.blocked = isinstance(error, Forbidden)
     if answer.body.headers is not None and answer.body.size:
         answer.status, answer.headers = answer.body.status, answer.body.headers
     return answer
+
+
+def _fault_of_proxy(request: Request, error: BaseException | None) -> str | None:
+    proxy: str | None = request.meta.get("proxy")
+    fault = next((words for kind, words in OF_PROXIES if isinstance(error, kind)), None)
+    if not proxy or fault is None:
+        return None
+    found = urlsplit(proxy)
+    return f"the proxy {found.scheme}://{found.netloc.rpartition('@')[2]} {fault}"
 
 
 def reason(error: BaseException | None) -> str:

@@ -32,6 +32,7 @@ REASONS = (
     ("which is not public", None),
     ("a file is read only where", None),
     ("nsupported URL scheme", None),
+    ("the proxy ", None),
 )
 """Part of a record's error, and its rule; None if the crawler itself refused or stopped."""
 XML_TYPE = re.compile(r"(?:^|[/+.-])xml$")

@@ -16,6 +16,7 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    UnsupportedURLSchemeError,
 )
 from scrapy.http import Headers, Response
 from twisted.internet.error import ConnectionDone, ConnectionLost
@@ -130,6 +131,23 @@ def test_failure_without_an_answer() -> None:
     assert (answer.status, answer.ok, answer.blocked) == (None, False, False)
     assert answer.error == "the connection was refused"
     assert answer.content(10) == b""
+
+
+@pytest.mark.parametrize(
+    ("error", "proxy", "words"),
+    [
+        (DownloadConnectionRefusedError("no"), "http://p.test:80", "the proxy http://p.test:80 cannot be reached"),
+        (CannotResolveHostError("no"), "http://me:secret@p.test:80", "the proxy http://p.test:80 cannot be reached"),
+        (
+            UnsupportedURLSchemeError("no"),
+            "socks5://p.test:1080",
+            "the proxy socks5://p.test:1080 is not supported, only http",
+        ),
+        (DownloadTimeoutError("no"), "http://p.test:80", "no answer in time"),
+    ],
+)
+def test_failure_of_a_proxy_is_not_told_of_the_site(error: Exception, proxy: str, words: str) -> None:
+    assert failed(error, proxy=proxy).error == words
 
 
 def test_failure_in_the_body_keeps_what_came() -> None:

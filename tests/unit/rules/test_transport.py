@@ -75,6 +75,7 @@ UNREAD: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"status": 302, "error": "max redirections reached", "hops": [Hop(302, URL)] * 11},
         {"doc-redirect-loop": "error"},
     ),
+    "a proxy that is off": ({"error": "the proxy http://p.test:80 cannot be reached"}, {}),
     "stopped by us": ({"error": answers.REASONS[3][1]}, {}),
     "stopped on the way": ({"error": f"{URL}: the crawl was stopped before the answer was complete"}, {}),
     "an address that is not public": ({"error": LOCAL_NAME}, {"security-address-refused": "warning"}),
