@@ -32,6 +32,7 @@ from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Fetcher, Walk
 from sitemapcrawler.download.body_cache import BodyCache
+from sitemapcrawler.download.handlers import check_certificates, strict_meta
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
 from sitemapcrawler.envelopes import FileTally
@@ -74,6 +75,8 @@ class Plan:
         check_places(settings, params.named_files)
         check_baseline(settings, params.baseline)
         check_report(settings, params.report)
+        if params.verify != "off" and strict_meta(settings):
+            check_certificates()
         choice = choose(settings, params)
         marks_entries = any(rule.id in OF_FILES for rule in choice.rules(*ON_FILES))
         return cls(params, choice, open_job(settings, params, marks_entries or bool(choice.rules(*ON_THE_SITE))))

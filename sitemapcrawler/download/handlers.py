@@ -161,6 +161,18 @@ def strict_policy() -> BrowserLikePolicyForHTTPS:
     return BrowserLikePolicyForHTTPS()  # type: ignore[no-untyped-call]  # Twisted has no types for it
 
 
+def check_certificates() -> None:
+    """Check the file of trusted certificates that the environment names, of which OpenSSL says nothing. Raises
+    ValueError, one line."""
+    if file := os.environ.get(FILE_VARIABLE):
+        try:
+            ssl.create_default_context(cafile=file)
+        except ssl.SSLError:
+            raise ValueError(f"{FILE_VARIABLE}: {file} holds no certificates in PEM") from None
+        except OSError as error:
+            raise ValueError(f"{FILE_VARIABLE}: {file} cannot be read: {error.strerror}") from None
+
+
 def strict_meta(settings: BaseSettings) -> dict[str, bool]:
     """Request meta for verifying a listed URL."""
     return {STRICT_KEY: True} if settings.getbool("SITEMAP_VERIFY_CERTIFICATES") else {}
