@@ -44,6 +44,9 @@ MAX_DOUBLINGS = 10
 """Limit on doublings of the pause."""
 FIRST_SLOWDOWN_S = 0.5
 """Seconds between requests to an overloaded host; doubles each time, up to AUTOTHROTTLE_MAX_DELAY."""
+SLOWEST_UNASKED_S = 5.0
+"""Limit on the slowdown after a 503 without Retry-After. One that still comes at this pace has another cause than our
+requests: a section under maintenance, for example."""
 RECOVERY = 0.8
 """Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
@@ -229,8 +232,10 @@ class PolitenessMiddleware:
             if host.has_waited and status != 429:
                 return
             seconds, host.has_waited = None if host.has_waited else MAX_PAUSE, True
-        if seconds is None:
-            seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
+        if seconds is None and status == 429:
+            seconds = FIRST_PAUSE_S * 2**host.refusals
+        elif seconds is None:
+            seconds, slowest = 0.0, min(slowest, SLOWEST_UNASKED_S)
         else:  # the host wants no longer delay than that
             slowest = min(slowest, max(seconds, FIRST_SLOWDOWN_S))
         seconds = min(seconds, MAX_PAUSE)

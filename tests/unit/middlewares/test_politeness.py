@@ -137,7 +137,7 @@ def test_delay_after_a_pause_is_longer_until_the_host_recovers(waiting: Waiting)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "delay"), [(0, "0", 0.5), (0, "1", 1), (0, "20", 20), (0, "90", 60), (5, "1", 8)]
+    ("before", "after", "delay"), [(0, "0", 0.5), (0, "1", 1), (0, "20", 20), (0, "90", 60), (5, "1", 5)]
 )
 def test_delay_of_a_host_that_says_when_it_is_ready_is_no_longer_than_that(
     waiting: Waiting, before: int, after: str, delay: float
@@ -147,6 +147,17 @@ def test_delay_of_a_host_that_says_when_it_is_ready_is_no_longer_than_that(
         waiting.politeness._hosts[HOST].resumes = time.monotonic()
     waiting.politeness._apply(HOST)
     assert waiting.delay == delay
+
+
+@pytest.mark.parametrize(("status", "slowdown"), [(429, 60), (503, 5)])
+def test_section_under_maintenance_does_not_slow_a_crawl_down_as_far_as_a_limit_of_requests(
+    waiting: Waiting, status: int, slowdown: float
+) -> None:
+    host = waiting.politeness._hosts[HOST]
+    for _ in range(9):
+        waiting.answer(status)
+        host.resumes = time.monotonic()
+    assert host.slowdown == slowdown
 
 
 def test_delay_of_autothrottle_holds_where_it_is_longer(waiting: Waiting) -> None:
