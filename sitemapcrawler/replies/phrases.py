@@ -60,7 +60,7 @@ def _sentences(subjects: str, predicates: str) -> Iterator[tuple[str, ...]]:
 
 
 GONE = frozenset((*_sentences("things", "ends"), *(_trimmed(phrase) for phrase in _TABLE["gone"].split(";"))))
-"""Phrases by which an advertisement, a job, a video or a product says that it is gone."""
+"""Phrases by which an advertisement, a job, a video, an article or a product says that it is gone."""
 SENTENCE = 3  # words of a noun with a verb
 PHRASES = GONE.union(_trimmed(phrase) for phrase in _TABLE["not_found"].split(";"))
 """Phrases that mean "not found" if they stand alone between separators. "Sold out" is not one: such a page exists."""
@@ -79,8 +79,8 @@ def _says_not_found(part: str) -> bool:
 
 
 def says_gone(text: str | None) -> bool:
-    """Return whether a whole part of a text says in a sentence that an advertisement, a job or a video is gone.
-    `Film expired` may be a name."""
+    """Return whether a whole part of a text says in a sentence that an advertisement, a job, a video or an article is
+    gone. `Film expired` may be a name."""
     parts = map(_trimmed, PARTS.split(text or ""))
     return any(found in GONE and (len(found) >= SENTENCE or found[0] >= UNSPACED) for found in parts)
 
