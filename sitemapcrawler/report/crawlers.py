@@ -92,7 +92,7 @@ class TableRow:
     chosen: str = ""
     """Fragment that shows the URLs in the table of all URLs."""
     names: str = ""
-    """All crawlers of the row, if `name` does not have all."""
+    """All crawlers of the row with what is known of them, if `name` does not say that."""
 
     @property
     def share(self) -> float:
@@ -255,10 +255,11 @@ def _joined(rows: Iterable[TableRow], judged: int) -> list[TableRow]:
 def _group(rows: Sequence[TableRow], judged: int) -> TableRow:
     first, names = rows[0], [inert(row.name) for row in rows]
     name = words.ALL_CRAWLERS if 1 < len(names) == judged else words.listed(names, MAX_NAMES)
-    note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
-    return TableRow(
-        name, note, first.cells, first.lines, first.chosen, in_full(names) if len(names) > MAX_NAMES else ""
-    )
+    if len(rows) == 1:
+        return TableRow(name, first.note, first.cells, first.lines, first.chosen)
+    noted = [f"{each} ({row.note})" if row.note else each for each, row in zip(names, rows, strict=True)]
+    folded = in_full(noted) if len(names) > MAX_NAMES or noted != names else ""
+    return TableRow(name, counted(len(rows), "crawler"), first.cells, first.lines, first.chosen, folded)
 
 
 def hosts(report: Report) -> Table | None:

@@ -60,6 +60,7 @@ def test_crawlers_alike_share_a_row_with_the_lines_that_deny_and_the_urls() -> N
         ("GPTBot, CCBot and Bytespider", "3 crawlers", ["6 of 10 listed pages"], [(PRIVATE, 2)]),
         ("ClaudeBot", "Anthropic, training", ["9 of 10 listed pages"], [(SEARCH, 1)]),
     ]
+    assert "GPTBot (OpenAI, training), CCBot (" in table.rows[0].names
     assert [row.chosen for row in table.rows] == ["#urls?denied=GPTBot", "#urls?denied=ClaudeBot"]
     tree = html.fromstring(page(made))
     [cell] = tree.xpath("//tr[th[contains(., 'ClaudeBot')]]/td[@class='t']")
