@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from urllib.parse import quote, unquote
@@ -56,6 +56,8 @@ class SetFile:
     """Suffix of a made-up name."""
     moves: bool = False
     """True for a feed that becomes a sitemap: its readers need the feed at its URL."""
+    stays: bool = False
+    """True for a feed as it is: it is not written where it would get another URL, at which nothing would renew it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def plan(files: Sequence[SetFile], compress: bool = False, others: Iterable[str]
     A file keeps its URL if that is a file name, and no other file of the set has the same path: in another spelling, in
     upper and lower case, or as the name of its folder. Files go before later ones of the list.
     """
+    files = [replace(file, parts=0) if file.stays and not _ideal(file, (), compress)[1] else file for file in files]
     hosts = list(dict.fromkeys(host for file in files if file.parts and (host := _host(file.url))))
     ideal = {number: _ideal(file, hosts, compress) for number, file in enumerate(files) if file.parts}
     names = Names(path for path, _ in ideal.values())
@@ -107,7 +110,8 @@ def plan(files: Sequence[SetFile], compress: bool = False, others: Iterable[str]
         if not hosts or _host(url) in ("", *hosts):
             names.claim(_ideal(SetFile(url), hosts, compress=False)[0])
     # In the order of their URLs, so that a name does not depend on when a file was found.
-    for number in sorted(ideal.keys() - owns.keys(), key=lambda number: files[number].url):
+    moved = (number for number in ideal.keys() - owns.keys() if not files[number].stays)
+    for number in sorted(moved, key=lambda number: files[number].url):
         file, (path, is_exact) = files[number], ideal[number]
         folder, slash, name = path.rpartition("/")
         if is_exact and "." not in name:

@@ -317,9 +317,10 @@ def _set_file(member: Member, is_listed: bool) -> SetFile:
         parts = -(-sum(row.parts for row in member.rows) // MAX_ENTRIES)
     is_text = member.repair is not None and member.repair.is_text
     is_feed = member.repair is not None and format_named(member.repair.record.format).is_feed
+    moves = is_feed and not member.is_copy
     can_be_index = not (is_listed or is_text or member.is_index)
     suffix = ".txt" if is_text else ".xml"
-    return SetFile(member.source.lives_at, parts, can_be_index, suffix, moves=is_feed and not member.is_copy)
+    return SetFile(member.source.lives_at, parts, can_be_index, suffix, moves, member.is_copy)
 
 
 def _index_of_parts(member: Member, placed: Placed) -> Iterator[indexes.Listed]:

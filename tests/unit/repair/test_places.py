@@ -55,6 +55,13 @@ def test_a_url_that_is_no_file_name_gets_a_name(path: str, name: str) -> None:
     assert places(HOME + path) == [Place(name, f"{HOME}/{name}")]
 
 
+def test_a_feed_that_cannot_keep_its_url_stays_on_the_server() -> None:
+    feeds = [SetFile(HOME + path, stays=True) for path in ("/feed.xml", "/feed/", "/Feed.xml")]
+    placed = plan([*feeds, SetFile(f"{HOME}/feed/?page=1")])
+    assert [one and one.own.path for one in placed] == ["feed.xml", None, None, "feed/page-1.xml"]
+    assert plan(feeds, compress=True) == [None, None, None]
+
+
 @pytest.mark.parametrize(
     ("paths", "names"),
     [
