@@ -129,7 +129,7 @@ class Command(BaseCommand):
             action="store_true",
             help="keep URLs that redirect or name another canonical if the audit did not verify the other URL",
         )
-        add("--gz", action="store_true", help="compress all files; default: those that the site compresses")
+        add("--gz", action="store_true", help="compress all sitemaps; default: those that the site compresses")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Repair, print a summary, and set the exit code."""
