@@ -131,7 +131,7 @@ def publish_unsteady(site: SiteServer, night: int) -> None:
         text += MORE if night == 2 and number in EDITED_OF_BOTH else ""
         count, teasers = (
             f"<i>{number * night}</i> skates",
-            "".join(f"<li>Ship {number + n * night}</li>" for n in range(5)),
+            "".join(f"<li>Ship {number + n * night} of the northern yard has left the harbour." for n in range(5)),
         )
         main = (
             f"<div class=wide><h1>Boat {number}</h1><p>{text}</p><div>{count}</div><ul>{teasers}</ul></div>",
