@@ -29,6 +29,7 @@ from sitemapcrawler.replies.page.nodes import (
     ancestors,
     byte_count,
     element_from,
+    grouped,
     has_own_text,
     has_text,
     has_words,
@@ -290,14 +291,7 @@ class _Part:
     def tables(self) -> list[LexborNode]:
         """Return lists and tables without links, but for those that lay out the page."""
         found = self.outside(TABLES)
-        kinds: dict[tuple[int, str], list[LexborNode]] = {}
-        for node in self.root.css(FACTS):
-            name = node.first_child
-            while name is not None and not name.is_element_node:
-                name = name.next
-            if name is not None and name.next is not None and (whole := node.parent) is not None:
-                kinds.setdefault((whole.mem_id, kind_of(node)), []).append(node)
-        for nodes in kinds.values():
+        for nodes in grouped(filter(_has_two, self.root.css(FACTS))):
             if len(nodes) >= MIN_FACTS and all(map(_is_fact, nodes)):
                 found += nodes
         return [node for node in found if node.css_first("a") is None]
@@ -616,11 +610,7 @@ class _Part:
         if not has_ages(text.split(SPACE), MIN_TEASERS):
             return
         prose = ink(text) - self.heading
-        kinds: dict[tuple[int, str], list[LexborNode]] = {}
-        for node in self.root.css(ENTRIES):
-            if node.mem_id not in self._holders and (whole := node.parent) is not None:
-                kinds.setdefault((whole.mem_id, kind_of(node)), []).append(node)
-        for nodes in kinds.values():
+        for nodes in grouped(self.outside(ENTRIES)):
             if len(nodes) < MIN_TEASERS or nodes[0].mem_id in self._removed:
                 continue
             size = sum(map(self._ink, nodes))
@@ -763,6 +753,14 @@ def _is_above_entries(node: LexborNode) -> bool:
             kinds.append(kind_of(below))
         below = below.next
     return len(kinds) > 1 and len(set(kinds)) == 1 and kinds[0].partition(".")[0] in BOXES
+
+
+def _has_two(node: LexborNode) -> bool:
+    """True for an element with another node behind its first element."""
+    name = node.first_child
+    while name is not None and not name.is_element_node:
+        name = name.next
+    return name is not None and name.next is not None
 
 
 def _is_fact(node: LexborNode) -> bool:

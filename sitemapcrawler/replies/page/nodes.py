@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from selectolax.lexbor import LexborNode
 
@@ -67,6 +67,15 @@ def kind_of(node: LexborNode) -> str:
     """Tag and first class, which elements of one list have in common."""
     classes = (node.attributes.get("class") or "")[:MAX_NAMES].split()
     return f"{node.tag}.{next(filter(_IS_NAME, classes), '')}"
+
+
+def grouped(nodes: Iterable[LexborNode]) -> Collection[list[LexborNode]]:
+    """Group elements that have one parent and are of one kind."""
+    groups: dict[tuple[int, str], list[LexborNode]] = {}
+    for node in nodes:
+        if (whole := node.parent) is not None:
+            groups.setdefault((whole.mem_id, kind_of(node)), []).append(node)
+    return groups.values()
 
 
 def is_leaf(node: LexborNode) -> bool:
