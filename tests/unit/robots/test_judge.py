@@ -128,10 +128,19 @@ def test_url_with_a_line_feed_is_one_url() -> None:
     assert BatchVerdicts(policy("User-agent: *\nDisallow: /a\n"), AGENTS[:1]).judge(batch) == [(), (), ("Googlebot",)]
 
 
-def test_google_alone_is_denied_where_the_server_wants_fewer_requests() -> None:
-    judge = BatchVerdicts(Policy.from_response(at("/robots.txt"), 429, b""), parse_agents("Bingbot,Googlebot,botty"))
-    assert judge.judge([at("/a"), at("/robots.txt"), at("/b")]) == [("Googlebot",), (), ("Googlebot",)]
-    assert judge.blocked == {"Googlebot": 2}
+@pytest.mark.parametrize(
+    ("robots", "blocked"),
+    [
+        (Policy.from_response(ROBOTS, 429, b""), {"Googlebot": 2}),
+        (Policy.unreachable(ROBOTS, "no answer"), {"Bingbot": 2, "Googlebot": 2, "botty": 2}),
+        (Policy.from_response(ROBOTS, 404, b"User-agent: *\nDisallow: /"), {}),
+    ],
+    ids=["too many requests", "unreachable", "unavailable"],
+)
+def test_without_rules_the_answer_decides(robots: Policy, blocked: dict[str, int]) -> None:
+    judge = BatchVerdicts(robots, parse_agents("Bingbot,Googlebot,botty"))
+    assert judge.judge([at("/a"), ROBOTS, at("/b")]) == [tuple(blocked), (), tuple(blocked)]
+    assert judge.blocked == blocked
 
 
 def test_agents_keep_their_order_and_blocked_is_counted() -> None:
@@ -146,22 +155,6 @@ def test_agents_keep_their_order_and_blocked_is_counted() -> None:
 def test_agents_of_one_group_share_the_tuple() -> None:
     found = BatchVerdicts(policy("User-agent: *\nDisallow: /a\n"), AGENTS).judge([at("/a/1"), at("/a/2")])
     assert found[0] is found[1]
-
-
-def test_unreachable_robots_denies_all_to_all() -> None:
-    judge = BatchVerdicts(Policy.unreachable(ROBOTS, "no answer"), parse_agents("Googlebot,AdsBot-Google"))
-    assert judge.judge([at("/"), ROBOTS, at("/a")]) == [
-        ("Googlebot", "AdsBot-Google"),
-        (),
-        ("Googlebot", "AdsBot-Google"),
-    ]
-    assert judge.blocked == {"Googlebot": 2, "AdsBot-Google": 2}
-
-
-def test_unavailable_robots_denies_nothing() -> None:
-    judge = BatchVerdicts(Policy.from_response(ROBOTS, 404, b"User-agent: *\nDisallow: /"), AGENTS)
-    assert judge.judge([at("/")]) == [()]
-    assert judge.blocked == {}
 
 
 def test_no_urls_and_no_agents() -> None:

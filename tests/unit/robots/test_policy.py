@@ -42,29 +42,6 @@ def test_most_octets_decide(lines: tuple[str, ...], path: str, line: int | None)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "matches"),
-    [
-        ("/*a*b", "/xaxb", True),
-        ("/*a*b", "/ba", False),
-        ("/*ab*ab$", "/abab", True),
-        ("/*ab*ab$", "/ab", False),
-        ("/a*a$", "/a", False),
-        ("/a*a$", "/aa", True),
-        ("/a*", "/a", True),
-        ("/a*$", "/ab", True),
-        ("*$", "/", True),
-        ("*b$", "/ab", True),
-        ("**/b", "/b", True),
-        ("/", "/", True),
-        ("$", "/", False),
-        ("/*$b", "/a$b", True),
-    ],
-)
-def test_stars_and_end(pattern: str, path: str, matches: bool) -> None:
-    assert rules(f"Disallow: {pattern}").allows(at(path), "foobot") is not matches
-
-
-@pytest.mark.parametrize(
     "url", ["https://example.com", "https://example.com?x", "https://example.com#a", "HTTPS://EXAMPLE.COM:443", "/", ""]
 )
 def test_url_without_a_path_is_the_home_page(url: str) -> None:

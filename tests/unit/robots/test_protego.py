@@ -73,11 +73,6 @@ def test_no_difference_on_generated_files(seed: int) -> None:
         check("\n".join(generated(chance)), chance, urls=8)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_sitemaps_are_the_same(name: str) -> None:
-    assert [sitemap.url for sitemap in policy(FILES[name]).sitemaps] == list(Protego.parse(FILES[name]).sitemaps)
-
-
 @pytest.mark.parametrize(
     "records",
     [

@@ -170,19 +170,6 @@ def test_product_tokens_are_compared_whole_2_2_1(agent: str) -> None:
     assert policy("user-agent: bot\ndisallow: /\n").allows(at("/"), agent)
 
 
-@pytest.mark.parametrize(
-    ("lines", "path"),
-    [
-        (("disallow: /Foo",), "/foo"),  # compared with case
-        (("Disallow: /foo", "Allow: /foo"), "/foo"),  # ties are won by what allows
-        (("Allow: /foo", "Disallow: /foo"), "/foo"),
-        (("Disallow: /f*", "Allow: /fo"), "/foo"),
-    ],
-)
-def test_case_counts_and_allow_wins_ties_2_2_2(lines: tuple[str, ...], path: str) -> None:
-    assert rules(*lines).allows(at(path), "foobot")
-
-
 def test_robots_txt_is_always_allowed_2_2_2() -> None:
     robots = rules("Disallow: /")
     assert robots.allows(ROBOTS, "foobot")
@@ -196,13 +183,6 @@ def test_other_records_end_no_group_2_2_4(other: str) -> None:
     robots = policy(f"User-agent: a\n{other}\nUser-agent: b\nDisallow: /x\n{other}\nDisallow: /y\n")
     for agent in ("a", "b"):
         assert [robots.allows(at(path), agent) for path in ("/x", "/y", "/z")] == [False, False, True]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_every_line_end_is_one_2_2(end: str) -> None:
-    robots = policy(end.join(["# one", "User-agent: foobot # two", "", "Disallow: /a # three", "Allow: /a/b"]))
-    assert decided(robots, "/a") == (False, 4)
-    assert decided(robots, "/a/b") == (True, 5)
 
 
 @pytest.mark.parametrize(
