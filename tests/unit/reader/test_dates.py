@@ -227,18 +227,14 @@ def test_longest_value() -> None:
     assert utc(f"Fri, 05 Jan 2024 10:00:00 GMT ({remark}x)") is None
 
 
-def test_long_values_cost_nothing() -> None:
+def test_the_worst_texts_are_read_in_bounded_time() -> None:
+    worst = [(piece * MAX_LENGTH)[:MAX_LENGTH] for piece in ("a", "a ", "'", "1 ", "1.", "a-", "mon, ", "1 de ", "é")]
+    worst += [start.ljust(MAX_LENGTH, "a") for start in ("2024-01-05 10:00:00+02:00[", "5 jan 2024 10:00:00 gmt (")]
+    worst += ["2024-01-05T10:00:00." + "9" * 10_000_000, " " * 10_000_000, "é" * 10_000_000]
     began = time.process_time()
-    for text in ("2024-01-05T10:00:00." + "9" * 10_000_000, " " * 10_000_000, "é" * 10_000_000):
+    for text in worst * 5:
         assert utc(text) is None
     assert time.process_time() - began < 5
-
-
-def test_moment_is_in_utc() -> None:
-    for value in ("2024-01-05T12:00:00+02:00", "2024-01-05T10:00:00", "Fri, 05 Jan 2024 05:00:00 EST", "1704448800"):
-        moment = parse(value)
-        assert moment == datetime(2024, 1, 5, 10, tzinfo=UTC)
-        assert moment.tzinfo is UTC
 
 
 def test_iso_has_a_fraction_only_where_there_is_one() -> None:
@@ -256,23 +252,18 @@ RECENT = st.datetimes(datetime(2002, 1, 1), datetime(2099, 12, 31), timezones=st
     lambda moment: moment.replace(microsecond=0)
 )
 OFFSETS = st.integers(-FARTHEST_ZONE, FARTHEST_ZONE).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-NO_OFFSETS = st.integers(FARTHEST_ZONE + 1, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
-@given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=OFFSETS), st.sampled_from(["minutes", "auto"]))
+@given(
+    st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=OFFSETS),
+    st.sampled_from(["minutes", "seconds", "auto"]),
+)
 def test_any_w3c_moment_is_read_back(moment: datetime, precision: str) -> None:
-    moment = moment.replace(second=0, microsecond=0) if precision == "minutes" else moment
     value = moment.isoformat(timespec=precision)
+    moment = datetime.fromisoformat(value)
     assert parse(value) == moment
     assert utc(value) == iso(moment)
-
-
-@given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=OFFSETS))
-def test_any_plain_moment_is_read_as_by_the_long_way(moment: datetime) -> None:
-    value = moment.replace(microsecond=0).isoformat()
-    parsed = parse(value)
-    assert parsed is not None
-    assert utc_of_plain(value) == iso(parsed)
+    assert precision != "seconds" or utc_of_plain(value) == iso(moment)
 
 
 @given(st.dates())
@@ -297,20 +288,6 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
     assert utc(text) == (None if moment is None else iso(moment))
 
 
-def test_the_worst_texts_are_read_in_bounded_time() -> None:
-    worst = [(piece * MAX_LENGTH)[:MAX_LENGTH] for piece in ("a", "a ", "'", "1 ", "1.", "a-", "mon, ", "1 de ", "é")]
-    worst += [start.ljust(MAX_LENGTH, "a") for start in ("2024-01-05 10:00:00+02:00[", "5 jan 2024 10:00:00 gmt (")]
-    began = time.process_time()
-    for text in worst * 10:
-        assert utc(text) is None
-    assert time.process_time() - began < 5
-
-
-def ordinal(moment: datetime) -> str:
-    """`moment` as `January 5th 2024`."""
-    return f"{moment:%B} {moment.day}{'st' if moment.day in (1, 21, 31) else 'th'} {moment.year}"
-
-
 WHOLE: dict[str, Callable[[datetime], str]] = {
     "a blank for T": lambda moment: f"{moment:%Y-%m-%d %H:%M:%S}",
     "no colon in the zone": lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S%z}",
@@ -320,22 +297,17 @@ WHOLE: dict[str, Callable[[datetime], str]] = {
     "javascript": lambda moment: f"{moment:%a %b %d %Y %H:%M:%S} GMT+0000 (UTC)",
     "twelve hours": lambda moment: f"{moment:%B %d, %Y %I:%M:%S %p}",
     "a cookie": lambda moment: f"{moment:%a, %d-%b-%Y %H:%M:%S} GMT",
-}
-DAYS: dict[str, Callable[[datetime], str]] = {
-    "single digits": lambda moment: f"{moment.year}-{moment.month}-{moment.day}",
-    "ordinal": ordinal,
-    "month name": lambda moment: f"{moment:%d-%b-%Y}",
+    "a name of a month": lambda moment: f"{moment:%d-%b-%Y %H:%M:%S}",
+    "ordinal": lambda moment: (
+        f"{moment:%B} {moment.day}{'st' if moment.day in (1, 21, 31) else 'th'} {moment:%Y %H:%M:%S}"
+    ),
+    "single digits": lambda moment: f"{moment.year}-{moment.month}-{moment.day} {moment:%H:%M:%S}",
 }
 
 
 @given(RECENT, st.sampled_from(sorted(WHOLE)))
 def test_a_moment_written_in_a_dialect_is_read_back(moment: datetime, name: str) -> None:
     assert parse(WHOLE[name](moment)) == moment
-
-
-@given(RECENT, st.sampled_from(sorted(DAYS)))
-def test_a_day_written_in_a_dialect_is_read_back(moment: datetime, name: str) -> None:
-    assert parse(DAYS[name](moment)) == moment.replace(hour=0, minute=0, second=0)
 
 
 @given(RECENT, st.sampled_from(["%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y"]))
@@ -358,23 +330,9 @@ def test_a_named_zone_of_rfc_2822_is_read_back(moment: datetime, zone: str) -> N
     assert parse(value) == moment - timedelta(hours=RFC2822_ZONES[zone])
 
 
-@given(
-    RECENT, st.sampled_from(sorted(RFC2822_ZONES)), st.sampled_from(["%A, %d %B %Y %H:%M:%S", "%a, %d %B %y %H:%M:%S"])
-)
-def test_a_named_zone_is_read_back_behind_a_whole_name_of_a_month(moment: datetime, zone: str, form: str) -> None:
-    if "%y" not in form or moment.year < 2050:
-        assert parse(f"{moment.strftime(form)} {zone.upper()}") == moment - timedelta(hours=RFC2822_ZONES[zone])
-
-
 @given(RECENT, OFFSETS, st.sampled_from(["%d %b %Y %H:%M:%S %z", "%b %d, %Y %I:%M:%S %p %z", "%Y-%m-%d %H:%M:%S %z"]))
 def test_any_offset_is_read_back(moment: datetime, zone: timezone, form: str) -> None:
     assert parse(moment.astimezone(zone).strftime(form)) == moment
-
-
-@given(RECENT, NO_OFFSETS, st.booleans(), st.sampled_from(["seconds", "minutes", "microseconds"]))
-def test_an_offset_of_no_place_is_none(moment: datetime, zone: timezone, west: bool, precision: str) -> None:
-    value = moment.replace(tzinfo=zone).isoformat(timespec=precision)
-    assert utc(value.replace("+", "-") if west else value) is None
 
 
 @given(RECENT, st.sampled_from(sorted(ZONES)))
@@ -382,32 +340,3 @@ def test_a_name_of_one_zone_is_read_back_in_every_dialect(moment: datetime, zone
     expected = moment - timedelta(hours=ZONES[zone])
     for form in ("%Y-%m-%d %H:%M:%S", "%b %d %Y %H:%M:%S", "%d %B %Y %H:%M:%S"):
         assert parse(f"{moment.strftime(form)} {zone.upper()}") == expected
-
-
-@given(RECENT, st.integers(1, 6))
-def test_a_date_with_another_weekday_is_none(moment: datetime, days: int) -> None:
-    weekday = moment + timedelta(days=days)
-    assert parse(f"{weekday:%a}, {moment:%d %b %Y %H:%M:%S} GMT") is None
-
-
-@given(RECENT)
-def test_rfc_850_is_read_back_or_its_weekday_tells_another_century(moment: datetime) -> None:
-    assert parse(f"{moment:%A, %d-%b-%y %H:%M:%S} GMT") == (moment if moment.year < 2050 else None)
-
-
-PARTS = (
-    "1899 1900 2000 2023 2024 2099 2100",
-    "00 01 02 12 13",
-    "00 01 28 29 30 31 32",
-    "00 10 23 24",
-    "00 59 60",
-    "00 59 60",
-)
-"""Years, months, days, hours, minutes and seconds at their limits."""
-
-
-@given(st.tuples(*(st.sampled_from(values.split()) for values in PARTS)))
-def test_dates_of_sql_are_read_as_any_other_dialect(parts: tuple[str, ...]) -> None:
-    value = "{}-{}-{} {}:{}:{}".format(*parts)
-    moment = parse(value)
-    assert utc(value) == (None if moment is None else iso(moment))

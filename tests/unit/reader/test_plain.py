@@ -85,12 +85,6 @@ def test_plain_entries_end_before_the_first_other_one() -> None:
     assert (position, line) == (len(first), 11)
 
 
-def test_plain_entries_of_an_index_are_children() -> None:
-    """A `<url>` in an index is a page, and its namespace decides, not the look of it."""
-    reading = read(f'<sitemapindex xmlns="{CORE}">{url("https://e.com/page")}</sitemapindex>')
-    assert [type(record) for record in reading.records] == [UrlRecord]
-
-
 def test_plain_entries_within_a_foreign_default_namespace_are_entries_of_that_root() -> None:
     assert read(f'<urlset xmlns="urn:x">{url("https://e.com/1")}</urlset>').locs == ["https://e.com/1"]
 

@@ -6,7 +6,7 @@ Productions 15, 16 and 22 to 28 of XML 1.0: comments, processing instructions, p
 from __future__ import annotations
 
 import gzip
-from itertools import pairwise, product
+from itertools import pairwise
 from xml.parsers import expat
 
 import pytest
@@ -163,9 +163,3 @@ pieces = st.sampled_from(PARTS) | st.text("<?!->[]xml \"'=&;%\n\0", max_size=6)
 @example("", "<!-- a -- ")
 def test_any_prolog_and_epilog(prolog: str, epilog: str) -> None:
     check(f"{prolog}{ROOTS['urlset']}{epilog}")
-
-
-def test_parts_are_read_alike_in_any_chunks() -> None:
-    for part, other in product(PARTS[::3], PARTS[1::5]):
-        text = f"{part}{other}{ROOTS['urlset']}{part}"
-        assert read(text, 3).facts() == read(text).facts(), text

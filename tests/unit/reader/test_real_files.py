@@ -124,11 +124,6 @@ def test_no_string_is_lost_on_the_way_to_a_feed(name: str) -> None:
         assert record.loc.startswith(("http://", "https://"))
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if int(row["bytes"]) < 40_000])
-def test_pieces_make_no_difference(name: str) -> None:
-    assert real(name, 7).facts() == real(name).facts()
-
-
 def test_what_a_broken_file_says_is_repaired_right() -> None:
     (video,) = real("40-video-bad.xml").records[0].videos
     assert any("&" in str(value) for value in asdict(video).values())

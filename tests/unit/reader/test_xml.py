@@ -9,25 +9,9 @@ from hypothesis import strategies as st
 from sitemapcrawler.reader import Limits, xml
 from tests.unit.reader.reading import CORE, END, GOOD, INDEX, URLSET, read, url, urlset
 
-STRICT = url("https://e.com/strict", "<x/>")
 BROKEN = url("https://e.com/?a&b")
-MIXED = urlset(GOOD, STRICT, BROKEN, GOOD, "<!-- <url> -->", STRICT, "<g>", GOOD, "</g>", GOOD, BROKEN, "&", GOOD)
 LONG = 5 << 20
 """More characters than one entry may have."""
-
-
-def test_pieces_of_any_size_give_the_same() -> None:
-    whole = read(MIXED).facts()
-    for size in range(1, 120):
-        assert read(MIXED, size).facts() == whole
-
-
-def test_cutting_at_each_byte_gives_the_same() -> None:
-    body = MIXED.encode()
-    whole = read(body).facts()
-    for cut in range(len(body)):
-        document = read(body[:cut]).document  # any prefix is read without an exception
-        assert document.url_count <= len(whole["records"])
 
 
 @pytest.mark.parametrize(
@@ -55,29 +39,32 @@ def test_entries_that_end_in_another_way_are_read_to_the_last(entries: tuple[str
     assert reading.document.outcome in ("ok", "recovered")
 
 
-def test_a_giant_entry_ends_the_reading_and_keeps_what_came_before() -> None:
-    text = urlset(GOOD, GOOD, f"<url><loc>https://e.com/</loc><x>{'x' * LONG}</x></url>", GOOD)
-    reading = read(text, 1 << 16)
-    assert reading.locs[:2] == ["https://e.com/good"] * 2
-    assert reading.document.outcome == "truncated"
-    assert reading.rules == {"limit-element": 1}
-    assert reading.document.bytes <= LONG
+FEW = Limits(max_element=1000)
+GIANTS: dict[str, tuple[str, Limits]] = {
+    "an entry": (f"<url><loc>https://e.com/</loc><x>{'x' * LONG}</x></url>{GOOD}{END}", Limits()),
+    "a comment in an entry": (f"{url('https://e.com/1', f'<!-- {chr(120) * LONG} -->')}{GOOD}{END}", Limits()),
+    "tags in an entry": (f"<url>{'<x/>' * 120_000}", Limits()),
+    "tags in a wrapper": (f"<g>{'<x/>' * 120_000}", Limits()),
+    "a wrapper that holds nothing": (f"<g>{'words <x>y</x>' * 1000}", FEW),
+    "a section in a wrapper": (f"<g>\n<x/><!-- {'x' * 3000} --></g>", FEW),
+    "a comment without end": (f"<!-- {'x' * LONG}", Limits()),
+    "a CDATA section without end": (f"<![CDATA[ {'x' * LONG}", Limits()),
+    "an attribute": (f'<url a="{"x" * LONG}', Limits()),
+    "a tag": (f"<url{' ' * LONG}", Limits()),
+    "a name": (f"<{'x' * LONG}", Limits()),
+}
+"""{what has no end in reach: (what stands behind an entry, limits)}."""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(f"{URLSET}{GOOD}<!-- {'x' * LONG}", id="a comment"),
-        pytest.param(f"{URLSET}{GOOD}<![CDATA[ {'x' * LONG}", id="a CDATA section"),
-        pytest.param(f'{URLSET}{GOOD}<url a="{"x" * LONG}', id="an attribute"),
-        pytest.param(f"{URLSET}{GOOD}<url{' ' * LONG}", id="a tag"),
-        pytest.param(f"{URLSET}{GOOD}<{'x' * LONG}", id="a name"),
-    ],
-)
-def test_what_never_ends_keeps_what_came_before(text: str) -> None:
-    reading = read(text, 1 << 16)
-    assert reading.locs == ["https://e.com/good"]
-    assert reading.document.outcome == "truncated"
+@pytest.mark.parametrize("what", GIANTS)
+def test_a_giant_ends_the_reading_and_keeps_what_came_before(what: str) -> None:
+    behind, limits = GIANTS[what]
+    reading = read(f"{URLSET}{GOOD}{behind}", 512 if limits is FEW else 1 << 16, limits=limits)
+    assert (reading.locs, reading.document.outcome) == (["https://e.com/good"], "truncated")
+    assert reading.document.bytes <= LONG + (1 << 16)
+    (fault,) = reading.document.faults
+    assert "without end" in what or fault.rule == "limit-element"
+    assert ("of more than 100000 tags" in fault.message) is what.startswith("tags")
 
 
 @pytest.mark.parametrize("size", [1 << 16, 1 << 24])
@@ -93,45 +80,10 @@ def test_a_giant_comment_that_holds_entries_is_passed_over(section: str, fault: 
     assert reading.rules == ({"doc-unescaped-ampersand": 1} if fault else {})
 
 
-def test_a_giant_comment_in_an_entry_makes_it_a_giant() -> None:
-    reading = read(urlset(GOOD, url("https://e.com/1", f"<!-- {'x' * LONG} -->"), GOOD), 1 << 16)
-    assert reading.locs == ["https://e.com/good"]
-    assert reading.rules == {"limit-element": 1}
-
-
-@pytest.mark.parametrize("body", [f"<url>{'<x/>' * 120_000}", f"<g>{'<x/>' * 120_000}"], ids=["entry", "wrapper"])
-def test_more_tags_than_an_entry_may_have_end_the_reading(body: str) -> None:
-    reading = read(f"{URLSET}{GOOD}{body}", 1 << 16)
-    (fault,) = reading.document.faults
-    assert (reading.locs, reading.document.outcome) == (["https://e.com/good"], "truncated")
-    assert fault.message == "an entry of more than 100000 tags"
-
-
-def test_a_wrapper_that_holds_nothing_for_too_long_ends_the_reading() -> None:
-    reading = read(f"{URLSET}{GOOD}<g>{'words <x>y</x>' * 1000}", 512, limits=Limits(max_element=3000))
-    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"limit-element": 1})
-
-
-def test_a_giant_section_in_a_wrapper_ends_the_reading() -> None:
-    reading = read(f"{URLSET}{GOOD}<g>\n<x/><!-- {'x' * 3000} --></g>", 512, limits=Limits(max_element=1000))
-    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"limit-element": 1})
-
-
 @pytest.mark.parametrize("words", ["<!-- note -->", "words ", "<x/>", "<!-- <url> -->\n"])
 def test_much_between_two_entries_is_no_giant_entry(words: str) -> None:
     limits = Limits(max_element=1000)
     assert read(urlset(GOOD, words * 300, GOOD), 512, limits=limits).locs == ["https://e.com/good"] * 2
-
-
-def test_white_space_is_no_giant_entry() -> None:
-    reading = read(f"{URLSET}{GOOD}{' ' * LONG}{GOOD}{END}", 1 << 16)
-    assert reading.locs == ["https://e.com/good"] * 2
-
-
-@pytest.mark.parametrize("size", [1, 64, 512])
-def test_the_limit_on_an_element_does_not_depend_on_the_pieces(size: int) -> None:
-    text = urlset(*(url(f"https://e.com/{number}") for number in range(5)), url(f"https://e.com/{'x' * 900}"), GOOD)
-    assert read(text, size, limits=Limits(max_element=500)).locs == [f"https://e.com/{number}" for number in range(5)]
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 1, 3), (3, 1, 2)])
@@ -157,25 +109,6 @@ def test_namespaces_of_a_second_document_are_added() -> None:
     reading = read(f'{urlset(GOOD)}<urlset xmlns="urn:second">{GOOD}{END}')
     assert reading.document.namespaces == [CORE, "urn:second"]
     assert len(reading.records) == 2
-
-
-def test_plain_entries_around_strict_ones_keep_their_order() -> None:
-    entries = [url(f"https://e.com/{number}", "<x/>" if number % 3 else "") for number in range(200)]
-    reading = read(urlset(*entries), 100)
-    assert reading.locs == [f"https://e.com/{number}" for number in range(200)]
-    assert reading.lines == list(range(3, 203))
-
-
-def test_plain_entries_inside_a_comment_or_cdata_are_none() -> None:
-    hidden = GOOD * 20
-    for text in (f"<!--{hidden}-->", f"<x><![CDATA[{hidden}]]></x>", f"<?pi {hidden}?>"):
-        reading = read(urlset(text, url("https://e.com/1")), 64)
-        assert (reading.locs, reading.document.outcome) == (["https://e.com/1"], "ok")
-
-
-def test_an_end_tag_inside_an_attribute_or_comment_ends_nothing() -> None:
-    entry = '<url a="1 > 2"><!-- </url> --><loc>https://e.com/1</loc><x><![CDATA[</url>]]></x></url>'
-    assert read(urlset(entry, GOOD)).locs == ["https://e.com/1", "https://e.com/good"]
 
 
 def test_the_rest_behind_a_fault_at_the_very_end_is_read() -> None:
