@@ -27,7 +27,6 @@ from sitemapcrawler.feeds import arrow, exporters
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.items import (
-    SCHEMA_VERSION,
     Counts,
     FindingRecord,
     Hop,
@@ -226,19 +225,6 @@ class TestReaders:
     def test_any_record_comes_back(self, urls: list[UrlRecord]) -> None:
         assert rows(NotedBatch(SITEMAP, urls)) == expected(urls)
 
-    @settings(max_examples=10)
-    @given(st.lists(URLS, min_size=1, max_size=5))
-    def test_all_readers_agree(self, urls: list[UrlRecord]) -> None:
-        file = export(*urls)
-        locs = [url.loc for url in urls]
-        titles = [[image.title for image in url.images] for url in urls]
-        from_polars = polars.read_parquet(file.getvalue())
-        assert from_polars["loc"].to_list() == locs
-        assert [[image["title"] for image in images] for images in from_polars["images"].to_list()] == titles
-        from_pandas = pandas.read_parquet(file)
-        assert from_pandas["loc"].tolist() == locs
-        assert [[image["title"] for image in images] for images in from_pandas["images"]] == titles
-
 
 class TestColumns:
     def test_every_field_is_a_column_in_order(self) -> None:
@@ -275,14 +261,6 @@ class TestColumns:
     def test_no_chosen_fields_are_all(self) -> None:
         assert list(rows(PLAIN, fields_to_export=[])[0]) == [each.name for each in fields(UrlRecord)]
 
-    def test_other_types_of_record_have_columns_too(self) -> None:
-        """Feeds of other record types are to come; the columns know them already."""
-        table = arrow.Columns(SummaryRecord).table([SummaryRecord(domains=["e.com"], skipped={"since": 2})])
-        (row,) = table.to_pylist(maps_as_pydicts="strict")
-        assert (row["domains"], row["skipped"]) == (["e.com"], {"since": 2})
-        (row,) = arrow.Columns(SitemapRecord).table([SitemapRecord()]).to_pylist()
-        assert row["counts"] == {"images": 0, "videos": 0, "news": 0, "alternates": 0, "extra": []}
-
     @pytest.mark.parametrize(
         ("hint", "kind"),
         [
@@ -318,9 +296,6 @@ class TestColumns:
 
 
 class TestFileMetadata:
-    def test_a_file_states_the_version_of_its_columns(self) -> None:
-        assert pq.read_metadata(export()).metadata[b"schema_version"] == str(SCHEMA_VERSION).encode()
-
     @pytest.mark.parametrize("options", [{}, {"store_schema": False}])
     def test_a_file_of_a_crawl_states_what_the_spider_says(self, options: dict[str, Any]) -> None:
         crawler: Any = SimpleNamespace(
@@ -522,9 +497,6 @@ class TestOptions:
 
 
 class TestFile:
-    def test_the_file_stays_open(self) -> None:
-        assert not export().closed
-
     def test_it_goes_through_our_storage(self, tmp_path: Path) -> None:
         target = AtomicFileStorage(str(tmp_path / "urls.parquet"), feed_options={"overwrite": True})
         file = target.open(None)  # type: ignore[arg-type]  # the spider is of no use to it

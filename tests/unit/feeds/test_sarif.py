@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler import __version__
 from sitemapcrawler.envelopes import NotedBatch
-from sitemapcrawler.feeds.findings import Places, SarifExporter, descriptor, findings_of
+from sitemapcrawler.feeds.findings import Places, SarifExporter, descriptor
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
@@ -121,10 +121,6 @@ def test_batches_and_single_records_give_the_same_bytes() -> None:
     batch = a_batch(a_finding(line=3), a_finding(line=4, url="https://e.com/x"))
     assert export(batch) == export(*records(batch))
     assert export(batch).count(b'"ruleId"') == 2
-
-
-def test_a_batch_without_findings_has_no_results() -> None:
-    assert findings_of(NotedBatch(SITEMAP, [UrlRecord()])) == []
 
 
 def test_a_result_is_a_line_of_utf_8() -> None:

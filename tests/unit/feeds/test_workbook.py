@@ -143,11 +143,6 @@ def test_replies_in_words(reply: ReplyRecord | None, cells: dict[str, Any]) -> N
     assert filled(book(url)["URLs"]) == [{"url": "https://e.com/", "sitemap": SITEMAP, **cells}]
 
 
-@pytest.mark.parametrize(("blocked", "cell"), [(None, None), ([], "none"), (["A"], "A")])
-def test_not_judged_differs_from_allowed(blocked: list[str] | None, cell: str | None) -> None:
-    assert rows(book(UrlRecord(loc="u", blocked_for=blocked))["URLs"])[0].get("blocked_for") == cell
-
-
 def test_all_crawlers_stand_for_each_of_those_judged() -> None:
     urls = [UrlRecord(loc=f"{n}", blocked_for=names) for n, names in enumerate(([], ["A"], ["A", "B", "C"]))]
     assert [row["blocked_for"] for row in rows(book(*urls, judged_agents=3)["URLs"])] == ["none", "A", "all crawlers"]
@@ -643,18 +638,6 @@ class TestOptions:
     def test_unknown_option_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"^xlsx has no option colour; accepted: item_classes$"):
             WorkbookExporter.check_options({"colour": "red", "item_classes": [UrlRecord]})
-
-    def test_appending_is_refused(self) -> None:
-        file = io.BytesIO()
-        file.appending = True  # type: ignore[attr-defined]  # set by our storages
-        with pytest.raises(ValueError, match="xlsx cannot be appended to"):
-            WorkbookExporter(file).start_exporting()
-
-
-def test_temporary_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    export(UrlRecord(loc="u"))
-    assert list(tmp_path.iterdir()) == []
 
 
 KILLED = """
