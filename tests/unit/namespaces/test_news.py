@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sitemapcrawler.namespaces.extensions import NEWS, NEWS_EXTENSION, News
 from tests.unit.namespaces.entry import element, page
 
@@ -33,10 +35,17 @@ def test_a_publication_with_more_than_its_two_parts_is_kept_whole() -> None:
     assert [child["value"] for child in tree["children"]] == ["a", "b"]
 
 
-def test_a_publication_written_as_text_is_not_lost() -> None:
-    found = page("<news:news><news:publication>The Paper</news:publication></news:news>").news
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<news:name>1</news:name><news:name>2</news:name>", '<news:name k="v">1</news:name>', "text<news:name/>",
+        "<news:name><news:b/></news:name>", '<x:name xmlns:x="u">1</x:name>', "The Paper",
+    ],
+)  # fmt: skip
+def test_a_publication_that_holds_more_is_kept_whole_as_well(inside: str) -> None:
+    found = page(f"<news:news><news:publication>{inside}</news:publication></news:news>").news
     assert found is not None
-    assert "The Paper" in str(found.extra)
+    assert [tree["name"] for tree in found.extra] == ["publication"]
 
 
 def test_a_second_article_is_not_lost() -> None:
