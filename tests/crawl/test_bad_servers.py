@@ -500,17 +500,3 @@ def test_content_encoding_deflate_is_read_everywhere(tmp_path: Path) -> None:
             assert blocked == [sites.servers[name].url("/no")], name
     assert sites.crawl.code == 0
     assert "doc-gzip-name-mismatch" not in sites.crawl.summary["rules"]
-
-
-def test_gzip_that_nothing_announces_is_a_finding(site: SiteServer, tmp_path: Path) -> None:
-    compressed = gzip.compress(FULL)
-    site.routes = {
-        "/sitemap.xml": Reply(compressed, headers=XML),
-        "/encoded.xml": Reply(compressed, headers=XML | GZIP),
-    }
-    done = crawl(tmp_path, sitemap=f"{site.url('/sitemap.xml')},{site.url('/encoded.xml')}")
-    found = [one for one in done.of_type("finding") if one["rule"] == "doc-gzip-name-mismatch"]
-    assert [(one["sitemap"], one["severity"]) for one in found] == [(site.url("/sitemap.xml"), "warning")]
-    assert found[0]["message"] == (
-        "the content is gzip, but it is served as application/xml, and without Content-Encoding: gzip"
-    )

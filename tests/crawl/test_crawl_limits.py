@@ -115,24 +115,6 @@ def test_every_listed_page_is_a_row_however_often_it_is_listed(tree: Tree) -> No
     assert tree.crawl.summary["urls"] == expected.total()
 
 
-def test_index_counts_its_children(tree: Tree) -> None:
-    assert tree.record("/top.xml")["url_count"] == 13
-    assert tree.record("/top.xml")["format"] == "xml-index"
-    assert tree.record("/bottom.txt")["format"] == "text"
-
-
-@pytest.mark.parametrize(("path", "format"), [("/page.html", "html"), ("/robots.txt", "unknown")])
-def test_child_that_is_no_sitemap_says_so(tree: Tree, path: str, format: str) -> None:
-    record = tree.record(path)
-    assert (record["format"], record["outcome"], record["url_count"]) == (format, "failed", 0)
-    assert "not a sitemap" in str(record["error"])
-
-
-def test_relative_page_is_resolved_and_keeps_what_was_written(tree: Tree) -> None:
-    [row] = [record for record in tree.crawl.of_type("url") if record["sitemap"] == tree.site.url("/relative.xml")]
-    assert (row["loc"], row["loc_raw"]) == (tree.site.url("/pages/relative"), "/pages/relative")
-
-
 # ---- depth
 
 

@@ -143,22 +143,6 @@ def test_endless_body_is_cut_off_at_the_server(bodies: Outcome, body_server: Sit
     assert body_server.exchange("/endless").sent < 32 * LIMIT
 
 
-def test_collected_requests_accept_gzip_only(bodies: Outcome, body_server: SiteServer) -> None:
-    collected = [each for each in body_server.exchanges if each.path not in ("/gzip", "/plain")]
-    assert {each.headers["accept-encoding"] for each in collected} == {"gzip"}
-
-
-def test_without_the_collector_no_body_is_lost(body_server: SiteServer, tmp_path: Path) -> None:
-    outcome = run(
-        tmp_path,
-        requests={"full": {"url": body_server.url("/full")}},
-        named=authorities(body_server),
-        settings={"EXTENSIONS": {}},
-    )
-    assert outcome["full"]["in_memory"] == len(LARGE)
-    assert outcome["full"]["size"] == 0
-
-
 # ---- addresses
 
 SPELLINGS = ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "dotted.test.", "rebound.test"]
@@ -210,29 +194,6 @@ def test_unnamed_loopback_is_refused_in_every_spelling(
     )
     assert canary.connections == 0
     assert "retry/count" not in outcome.stats
-
-
-def test_named_authority_is_reached_and_no_other_port(canary: SiteServer, tmp_path: Path) -> None:
-    routes = PAGE_ROUTES | {"/to-canary": moved(canary.url("/")), "/to-file": moved("file:///etc/hostname")}
-    with SiteServer(routes) as server:
-        outcome = run(
-            tmp_path,
-            requests={
-                "named": {"url": server.url("/")},
-                "named name": {"url": server.url("/", "rebound.test")},
-                "named address, other name": {"url": server.url("/", "localhost")},
-                "other port": {"url": canary.url("/")},
-                "redirect": {"url": server.url("/to-canary")},
-                "redirect to file": {"url": server.url("/to-file"), "meta": {"handle_httpstatus_list": [302]}},
-            },
-            names=NAMES,
-            named=[*authorities(server), ("rebound.test", server.port)],
-        )
-        refused = [name for name, result in outcome.items() if result.get("error") == "AddressForbidden"]
-        assert sorted(refused) == ["named address, other name", "other port", "redirect"]
-        assert outcome["named"]["status"] == outcome["named name"]["status"] == 200
-        assert outcome["redirect to file"]["status"] == 302
-    assert canary.connections == 0
 
 
 @pytest.mark.parametrize(

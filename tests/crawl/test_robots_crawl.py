@@ -105,7 +105,7 @@ def media(rules: Route, *images: str, video: str = "") -> Program:
 
 
 def own_group(site: SiteServer) -> None:
-    files = {name: urlset(site.url("/page")) for name in ("/a.xml", "/b.xml")}
+    files = {name: urlset(site.url("/page")) for name in ("/a.xml", "/b.xml")} | {"/go.xml": moved("/a.xml")}
     site.routes = {ROBOTS: OWN_GROUP, SITEMAP: index(*map(site.url, files)), **files}
 
 
@@ -216,11 +216,14 @@ def test_own_site_can_be_read_in_spite_of_robots(site: SiteServer, tmp_path: Pat
 
 @pytest.mark.slow
 def test_own_group_is_obeyed(named: Sites) -> None:
-    [_, blocked, read] = named.of("own group")
+    site = named.servers["own group"]
+    files = {one["sitemap"]: one for one in named.of("own group")}
+    blocked, moved_there = files[site.url("/a.xml")], files[site.url("/go.xml")]
     assert (blocked["outcome"], blocked["error"]) == ("blocked", "forbidden by robots.txt, line 2: Disallow: /a.xml")
-    assert "doc-blocked-by-robots" in blocked["issues"]
-    assert read["outcome"] == "ok"
-    assert named.servers["own group"].paths == [SITEMAP, "/b.xml"]
+    assert "doc-blocked-by-robots" in blocked["issues"] and "status" not in blocked
+    assert (moved_there["outcome"], moved_there["hops"]) == ("blocked", [{"status": 302, "url": site.url("/go.xml")}])
+    assert files[site.url("/b.xml")]["outcome"] == "ok"
+    assert sorted(site.paths) == ["/b.xml", "/go.xml", SITEMAP]
 
 
 # ---- proof of cross-submission

@@ -47,34 +47,6 @@ def guess_all(known: Sites, queue: Frontier, right: str = "", silent: Sequence[s
     return asked, site
 
 
-def test_robots_names_the_sitemaps() -> None:
-    known, queue = sites()
-    site = entered(known, named=NAMING)
-    visits = list(queue.next_visits())
-    assert [visit.url for visit in visits] == ["https://e.com/a.xml", "https://cdn.example/b.xml"]
-    assert {(visit.found_by, visit.parent, visit.depth, visit.probe) for visit in visits} == {
-        ("robots", ROBOTS, 0, False)
-    }
-    assert known.next_page(site) is None
-
-
-def test_guesses_where_robots_names_none() -> None:
-    known, queue = sites()
-    site = entered(known)
-    [visit] = queue.next_visits()
-    assert (visit.url, visit.probe, visit.found_by) == (GUESSES[0], True, "common-path")
-    assert known.next_page(site) is None
-
-
-@pytest.mark.parametrize("at", [0, 3, len(GUESSES) - 1])  # one after the other
-def test_guesses_after_a_sitemap_are_dropped(at: int) -> None:
-    known, queue = sites()
-    entered(known)
-    asked, site = guess_all(known, queue, right=GUESSES[at])
-    assert asked == GUESSES[: at + 1]
-    assert known.next_page(site) is None
-
-
 def test_guess_that_was_queued_already_is_left_out() -> None:
     known, queue = sites()
     queue.add(Visit(GUESSES[0], "argument"))
@@ -84,27 +56,11 @@ def test_guess_that_was_queued_already_is_left_out() -> None:
     assert known.settle(named, hit=True, answered=True) is None
 
 
-def test_site_that_does_not_answer_is_asked_for_few_guesses() -> None:
-    known, queue = sites()
-    entered(known)
-    asked, site = guess_all(known, queue, silent=GUESSES)
-    assert asked == GUESSES[:MAX_SILENT]
-    page = known.next_page(site)
-    assert page is not None and page.url == HOME
-
-
 def test_guesses_without_answer_must_be_in_a_row() -> None:
     known, queue = sites()
     entered(known)
     silent = [url for number, url in enumerate(GUESSES) if number % MAX_SILENT]
     assert guess_all(known, queue, silent=silent)[0] == GUESSES
-
-
-def test_probe_always_guesses_after_what_robots_names() -> None:
-    known, queue = sites("always")
-    entered(known, named=NAMING)
-    found = [url for url in queued(queue) if url.startswith("https://e.com/")]
-    assert found == ["https://e.com/a.xml", *GUESSES]
 
 
 def test_probe_never_goes_to_the_home_page_at_once() -> None:
@@ -162,14 +118,6 @@ def test_named_sitemap_settles_nothing() -> None:
     known, queue = sites()
     entered(known, named=NAMING)
     assert [known.settle(visit, hit=True, answered=True) for visit in queue.next_visits()] == [None, None]
-
-
-def test_links_of_the_home_page() -> None:
-    known, queue = sites("never")
-    site = entered(known)
-    known.read(SitePage(site, HTML_LINK), HOME, b"<link rel=sitemap href=/linked.xml>" + FEED)
-    [visit] = queue.next_visits()
-    assert (visit.url, visit.found_by, visit.parent) == ("https://e.com/linked.xml", "html-link", HOME)
 
 
 def test_feeds_of_the_home_page_are_the_last_resort() -> None:
