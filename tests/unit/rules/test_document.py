@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
@@ -93,11 +91,6 @@ def test_size_of_a_file(size: int, rule: str | None) -> None:
     assert found(GOOD.encode(), *rules, bytes=size) == ([(rule, None)] if rule else [])
 
 
-def test_a_file_beyond_the_limit_is_measured() -> None:
-    padding = b" " * (MAX_BYTES + 1 - len(GOOD))
-    assert found(GOOD.encode().replace(b"</urlset>", padding + b"</urlset>")) == [("doc-too-large", None)]
-
-
 def test_entries_with_bytes_that_do_not_fit_are_kept_and_the_file_has_one_finding() -> None:
     entries = b"<url><loc>https://example.com/\x81\n</loc></url>" * 2
     data = GOOD.replace("UTF-8", "Shift_JIS").encode().replace(b"</urlset>", entries + b"</urlset>")
@@ -153,14 +146,3 @@ def test_an_error_of_this_program_is_told() -> None:
     facts = FileFacts(document.url, SitemapRecord(document.url), document)
     [message] = RULES["internal-reading-failed"].check(facts)
     assert "KeyError" in message.text
-
-
-@given(st.binary(max_size=200), st.sampled_from([b"", b"\x1f\x8b\x08", b"<?xml ", b"<urlset ", b"<html>", b"\xff\xfe"]))
-def test_no_bytes_make_a_rule_fail(data: bytes, start: bytes) -> None:
-    document = Document("https://example.com/sitemap.xml")
-    for _ in document.read([start + data]):
-        pass
-    facts = FileFacts(document.url, SitemapRecord(document.url, bytes=document.bytes, encoding="utf-8"), document)
-    for rule in CHECKED.values():
-        for given_facts in document.faults if "fault" in rule.of else [facts] if "file" in rule.of else []:
-            assert all(message.text for message in rule.check(given_facts))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.reader.entries import FREQUENCIES
 from tests.unit.tables import cases
 
 from .expecting import CORE, places, rules_of
@@ -15,7 +14,6 @@ from .judging import judge
 RULES = rules_of("changefreq", "priority")
 PRIORITIES = ("priority-invalid", "priority-out-of-range", "priority-over-100-bytes")
 OLD = "<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>"
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="<&]\x00"), max_size=130)
 
 
 def urlset(*entries: str) -> bytes:
@@ -73,13 +71,6 @@ def test_contradictions_are_counted_once_for_a_file_at_the_first_entry() -> None
     assert (finding.line, finding.url) == (4, "https://example.com/1")
 
 
-@given(TEXTS)
-def test_any_text_other_than_the_seven_frequencies_is_told(value: str) -> None:
-    rules = [finding.rule for finding in judge(urlset(f"<changefreq>{value}</changefreq>"))]
-    assert "internal-rule-failed" not in rules
-    assert len({"changefreq-invalid", "changefreq-over-100-bytes"}.intersection(rules)) == (value not in FREQUENCIES)
-
-
 @pytest.mark.parametrize(
     ("values", "rule"),
     cases(
@@ -104,13 +95,6 @@ def test_a_file_that_was_not_read_to_its_end_is_not_counted() -> None:
     data = prioritised(*["0.8"] * 20)
     assert said(data[: -len("</urlset>")], "priority-all-same") == []
     assert said(data, "priority-all-same", url_count=21) == []
-
-
-@given(TEXTS | st.decimals(allow_nan=False).map(str))
-def test_no_priority_makes_a_rule_fail_or_two_speak(value: str) -> None:
-    rules = [finding.rule for finding in judge(prioritised(value))]
-    assert "internal-rule-failed" not in rules
-    assert len([rule for rule in rules if rule in PRIORITIES]) <= 1
 
 
 @given(st.decimals(-2, 2, places=3))

@@ -9,12 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.reader import ChildRecord, Document
+from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import iso, utc
-from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.reader.plain import read_plain
-from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.written import MAX_BYTES, DateForm, Standard, Written, written
 
 from .expecting import CORE, places, rules_of
@@ -223,31 +220,6 @@ parts = st.sampled_from(
     ]
 )  # fmt: skip
 texts = st.text(max_size=120) | st.lists(parts, max_size=12).map("".join) | plain
-
-
-@given(st.lists(plain, min_size=1, max_size=5))
-def test_no_rule_speaks_of_an_entry_that_is_passed_as_clean(dates: list[str]) -> None:
-    records: list[UrlRecord] = []
-    entries = (
-        f"<url><loc>https://example.com/{place}/a</loc><lastmod>{date}</lastmod></url>"
-        for place, date in enumerate(dates)
-    )
-    text = "".join(entries)
-    assert read_plain(text, 0, 1, URL, records, [])[0] == len(text)
-    file = FileFacts(URL, SitemapRecord(URL), Document(URL), fetched_at=NOW)
-    suspects = {id(record) for record, *_ in file.suspects.odd_entries(records, Notes())}
-    clean = [record for record in records if id(record) not in suspects]
-    spoken = [
-        rule.id
-        for rule in all_rules()
-        if "url" in rule.of
-        for record in clean
-        if list(rule.check(UrlFacts(record, file)))
-    ]
-    assert spoken == []
-    children = [ChildRecord(record.loc + ".xml", None, 1, record.lastmod, record.lastmod_at) for record in records]
-    passed = [child for child in children if file.suspects.is_clean_child(child)]
-    assert [rule.id for rule in ON_DATES for child in passed if list(rule.check(ChildFacts(child, file)))] == []
 
 
 @given(texts, st.sampled_from(["xml-urlset", "xml-index", "rss", "atom", "text"]))

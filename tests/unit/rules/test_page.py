@@ -21,7 +21,6 @@ from sitemapcrawler.replies.page import (
     page_of,
     read_page,
 )
-from sitemapcrawler.rules import all_rules
 from tests.unit.tables import cases
 
 from .replying import (
@@ -42,30 +41,6 @@ from .replying import (
     told,
 )
 
-ERRORS = [
-    "noindex-meta", "noindex-header", "canonical-other", "canonical-other-language", "canonical-to-non-200",
-    "canonical-not-indexable",
-]  # fmt: skip
-WARNINGS = [
-    "shell",
-    "noindex-for-googlebot-only",
-    "canonical-multiple",
-    "canonical-relative",
-    "meta-refresh",
-    "hreflang-contradicts",
-    "duplicate-content",
-]
-INFOS = [
-    "canonical-missing",
-    "canonical-other-listed-too",
-    "lang-vs-hreflang",
-    "hreflang-incomplete",
-    "too-long",
-    "links-uncrawlable",
-    "thin-content",
-    "archive",
-]
-
 
 def robots(content: str, name: str = "robots") -> str:
     return f'{SELF}<meta name="{name}" content="{content}">'
@@ -73,12 +48,6 @@ def robots(content: str, name: str = "robots") -> str:
 
 def link(href: str) -> str:
     return f'<link rel="canonical" href="{href}">'
-
-
-def test_the_family_is_that_of_the_catalogue() -> None:
-    known = {rule.id: str(rule.severity) for rule in all_rules() if rule.family == "page"}
-    wanted = {"error": ERRORS, "warning": WARNINGS, "info": INFOS}
-    assert known == {f"page-{id}": severity for severity, ids in wanted.items() for id in ids}
 
 
 def test_a_good_page_has_no_finding() -> None:

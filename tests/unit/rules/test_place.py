@@ -119,16 +119,6 @@ def rules_on(*urls: str) -> list[tuple[str, int | None]]:
     return [(finding.rule, finding.line) for finding in found if finding.rule in OURS]
 
 
-def test_each_repetition_is_told_and_the_first_entry_is_not() -> None:
-    a, b = "https://e.com/a", "https://e.com/b"
-    assert rules_on(a, b, a, a) == [("loc-duplicate", 3), ("loc-duplicate", 4)]
-
-
-def test_repetition_is_found_across_batches() -> None:
-    urls = [f"https://e.com/{number}" for number in range(30_000)]
-    assert rules_on(*urls, urls[0], urls[-1]) == [("loc-duplicate", 30_001), ("loc-duplicate", 30_002)]
-
-
 @pytest.mark.parametrize(
     "other", ["https://e.com/Shop", "https://e.com/shop/", "https://e.com/s%68op", "HTTPS://E.com/shop"]
 )

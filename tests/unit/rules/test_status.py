@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.replies.soft404 import NO_CONTENT
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.replied import is_home
 from tests.unit.tables import cases
 
@@ -31,17 +30,6 @@ from .replying import (
 )
 
 HOP = (Hop(301, URL),)
-ERRORS = ["401", "403", "404", "410", "4xx", "5xx", "timeout", "dns", "tls", "connection", "redirect-loop"]
-WARNINGS = [
-    "redirect", "redirect-chain", "redirect-offsite", "redirect-to-home", "redirect-to-login", "soft-404", "truncated", "429", "dirt-ratio",
-]  # fmt: skip
-INFOS = ["402", "redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
-
-
-def test_the_family_is_that_of_the_catalogue() -> None:
-    known = {rule.id: str(rule.severity) for rule in all_rules() if rule.family == "status"}
-    wanted = {"error": ERRORS, "warning": WARNINGS, "info": INFOS}
-    assert known == {f"status-{id}": severity for severity, ids in wanted.items() for id in ids}
 
 
 def test_a_page_that_works_has_no_finding() -> None:
@@ -92,12 +80,6 @@ def test_too_many_requests_is_no_fault_of_the_page() -> None:
 def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
     assert told(facts(failed(kind))) == rules
     assert told(facts(failed(kind, redirects=HOP))) == rules
-
-
-@pytest.mark.parametrize("kind", [ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE])
-def test_a_part_of_an_answer(kind: ReplyKind) -> None:
-    cut = made(kind, final_status=200, final_url=URL, error="the connection ended before the body did")
-    assert told(facts(cut)) == {"status-truncated": "warning"}
 
 
 @pytest.mark.parametrize(
