@@ -41,18 +41,42 @@ def written(*records: Any, **options: Any) -> list[dict[str, Any]]:
     return [msgspec.json.decode(msgspec.json.encode(row)) for row in Rows(**options).make(records)]
 
 
-def test_null_and_empty_fields_are_left_out_at_every_depth() -> None:
-    url = UrlRecord(loc="https://e.com/", images=[Image(loc="https://e.com/i.png")], news=News(title="N"))
-    assert written(url) == [
-        {
-            "type": "url",
-            "loc": "https://e.com/",
-            "sitemap": "",
-            "images": [{"loc": "https://e.com/i.png"}],
-            "news": {"title": "N"},
-            "recovered": False,
-        }
-    ]
+ROWS: dict[str, tuple[list[Any], dict[str, Any], list[dict[str, Any]]]] = {
+    "null and empty fields at every depth": (
+        [UrlRecord(loc="l", images=[Image(loc="i")], news=News(title="N"))], {},
+        [{"type": "url", "loc": "l", "sitemap": "", "images": [{"loc": "i"}], "news": {"title": "N"}, "recovered": False}],
+    ),
+    "nobody was blocked": (
+        [Judged(blocked_for=[]), Judged(), Judged(blocked_for=["a"])], {},
+        [{"type": "judged", "blocked_for": []}, {"type": "judged"}, {"type": "judged", "blocked_for": ["a"]}],
+    ),
+    "any other nullable list that is empty": ([Judged(issues=[])], {}, [{"type": "judged"}]),
+    "objects in dictionaries": (
+        [Judged(hop=Hop(301, "a"), hops={"x": [Hop(302, "b")], "y": []})], {"fields": ["hops"]},
+        [{"hops": {"x": [{"status": 302, "url": "b"}], "y": []}}],
+    ),
+    "types that cannot be resolved": (
+        [Priced(price=None, images=[Image(loc="i")])], {}, [{"type": "priced", "images": [{"loc": "i"}]}],
+    ),
+    "mixed types": (
+        [UrlRecord(loc="1"), Judged(), UrlRecord(loc="2"), UrlRecord(loc="3")], {"fields": ["loc"]},
+        [{"loc": "1"}, {"loc": "2"}, {"loc": "3"}],
+    ),
+    "renamed fields": ([UrlRecord(loc="l")], {"fields": {"loc": "url", "type": "kind"}}, [{"url": "l", "kind": "url"}]),
+    "a chosen field in objects": (
+        [UrlRecord(images=[Image(), Image(loc="i", title="t")])], {"fields": ["images"]},
+        [{"images": [{}, {"loc": "i", "title": "t"}]}],
+    ),
+    "a field that a record lacks": (
+        [UrlRecord(loc="l")], {"fields": ["loc", "depth"], "keep_empty": True}, [{"loc": "l", "depth": None}],
+    ),
+}  # fmt: skip
+"""{what: (records, options, rows)}."""
+
+
+@pytest.mark.parametrize(("records", "options", "rows"), ROWS.values(), ids=ROWS)
+def test_records_are_rows(records: list[Any], options: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    assert written(*records, **options) == rows
 
 
 def test_fields_stand_in_the_order_of_their_declaration() -> None:
@@ -64,73 +88,17 @@ def test_fields_stand_in_the_order_of_their_declaration() -> None:
     assert row["counts"] == {"images": 0, "videos": 0, "news": 0, "alternates": 0}
 
 
-def test_an_object_without_any_value_keeps_its_place_in_a_list() -> None:
-    assert written(UrlRecord(images=[Image(), Image(loc="i")]))[0]["images"] == [{}, {"loc": "i"}]
-
-
-def test_nobody_was_blocked_is_not_the_same_as_not_judged() -> None:
-    assert written(Judged(blocked_for=[]), Judged(), Judged(blocked_for=["a"])) == [
-        {"type": "judged", "blocked_for": []},
-        {"type": "judged"},
-        {"type": "judged", "blocked_for": ["a"]},
-    ]
-
-
-def test_any_other_nullable_list_is_left_out_when_empty() -> None:
-    assert written(Judged(issues=[])) == [{"type": "judged"}]
-
-
-def test_objects_in_dictionaries_are_found() -> None:
-    record = Judged(hop=Hop(301, "a"), hops={"x": [Hop(302, "b")], "y": []})
-    assert written(record)[0]["hops"] == {"x": [{"status": 302, "url": "b"}], "y": []}
-
-
 def test_lists_of_different_objects_are_found() -> None:
     record = UrlRecord(extra={"u": [Image(loc="i"), News(title="n"), {"name": "x"}]})  # type: ignore[list-item]  # stands for a user's own
     assert written(record)[0]["extra"] == {"u": [{"loc": "i"}, {"title": "n"}, {"name": "x"}]}
-
-
-def test_a_record_whose_types_cannot_be_resolved_is_written_all_the_same() -> None:
-    assert written(Priced(price=None, images=[Image(loc="i")])) == [{"type": "priced", "images": [{"loc": "i"}]}]
-
-
-def test_types_of_record_may_be_mixed() -> None:
-    mixed = [UrlRecord(loc="1"), Judged(), UrlRecord(loc="2"), UrlRecord(loc="3")]
-    assert [row.get("loc", row["type"]) for row in written(*mixed)] == ["1", "judged", "2", "3"]
-
-
-def test_no_records_give_no_rows() -> None:
-    assert written() == []
-
-
-def test_fields_are_written_in_the_order_asked_for() -> None:
-    assert list(written(UrlRecord(loc="l", line=3), fields=["line", "loc", "news"])[0]) == ["line", "loc"]
-
-
-def test_fields_are_renamed() -> None:
-    assert written(UrlRecord(loc="l"), fields={"loc": "url", "type": "kind"}) == [{"url": "l", "kind": "url"}]
-
-
-def test_fields_do_not_reach_into_nested_objects() -> None:
-    record = UrlRecord(loc="l", images=[Image(loc="i", title="t")])
-    assert written(record, fields=["images"]) == [{"images": [{"loc": "i", "title": "t"}]}]
-
-
-def test_a_type_of_record_without_any_of_the_fields_is_left_out() -> None:
-    assert written(SitemapRecord(), UrlRecord(loc="l"), fields=["loc"]) == [{"loc": "l"}]
 
 
 def test_empty_fields_are_written_on_request() -> None:
     row = written(UrlRecord(images=[Image(loc="i")]), keep_empty=True)[0]
     assert list(row) == list(UrlRecord.__slots__)
     assert (row["news"], row["videos"], row["loc_raw"]) == (None, [], None)
-    assert row["images"] == [
-        {"loc": "i", "caption": None, "geo_location": None, "title": None, "license": None, "extra": []}
-    ]
-
-
-def test_fields_that_a_record_does_not_have_are_null_on_request() -> None:
-    assert written(UrlRecord(loc="l"), fields=["loc", "depth"], keep_empty=True) == [{"loc": "l", "depth": None}]
+    image = {"loc": "i", "caption": None, "geo_location": None, "title": None, "license": None, "extra": []}
+    assert row["images"] == [image]
 
 
 @pytest.mark.parametrize(
