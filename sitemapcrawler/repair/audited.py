@@ -29,7 +29,7 @@ from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
-from sitemapcrawler.rules.facts.replied import redirect_rule
+from sitemapcrawler.rules.facts.replied import TO_HOME, redirect_rule
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
@@ -304,7 +304,8 @@ class AuditedSite:
             case Indexability.OK:
                 if target is None:
                     return None
-                return Verdict(rule, target if may_replace(record, target) and is_page(reply.content_type) else None)
+                is_moved = rule != TO_HOME and may_replace(record, target) and is_page(reply.content_type)
+                return Verdict(rule, target if is_moved else None)
             case Indexability.NOT_FOUND:
                 status = reply.final_status if verified is None else verified.status
                 return Verdict("status-410" if status == GONE else "status-404")
