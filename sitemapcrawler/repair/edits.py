@@ -515,24 +515,6 @@ def rewrite_priority(draft: Draft) -> None:
 
 # Language versions
 
-OF_VERSIONS = {
-    "status-redirect": "hreflang-target-redirect",
-    "status-redirect-chain": "hreflang-target-redirect",
-    "status-redirect-to-home": "hreflang-target-redirect",
-    "status-redirect-to-login": "hreflang-target-redirect",
-    "page-meta-refresh": "hreflang-target-redirect",
-    "page-canonical-other": "hreflang-target-noncanonical",
-    "page-noindex-meta": "hreflang-target-noindex",
-    "page-noindex-header": "hreflang-target-noindex",
-    "page-noindex-for-googlebot-only": "hreflang-target-noindex",
-    "status-404": "hreflang-target-status",
-    "status-410": "hreflang-target-status",
-    "status-soft-404": "hreflang-target-status",
-    "status-redirect-loop": "hreflang-target-status",
-}
-"""Rule on a listed page -> rule on the entries that name it as a language version."""
-
-
 CODE = "hreflang-code-invalid"
 
 

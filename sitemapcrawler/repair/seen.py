@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from sitemapcrawler.reader.entries import FIELDS
-from sitemapcrawler.repair.edits import CODE, OF_VERSIONS
+from sitemapcrawler.repair.edits import CODE
 from sitemapcrawler.repair.markup import TAG
 from sitemapcrawler.repair.streaming import (
     CONTRADICTED,
@@ -32,6 +32,7 @@ from sitemapcrawler.repair.streaming import (
     line_of,
 )
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
+from sitemapcrawler.rules.reach import OF_VERSIONS
 
 DIGEST_BYTES = 16
 """Two of a billion URLs share such a digest with a probability of 1e-21."""

@@ -34,7 +34,6 @@ from sitemapcrawler.repair.edits import (
     DROPPING,
     EDITS,
     EXTENSIONS,
-    OF_VERSIONS,
     OPTIONAL,
     Draft,
     is_usual_link,
@@ -48,6 +47,7 @@ from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import Cluster, page_key
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.reach import OF_VERSIONS
 from sitemapcrawler.rules.registry import Of, Per, Rule, Severity
 from sitemapcrawler.urls.display import counted
 

@@ -15,6 +15,22 @@ Reaches = tuple[dict[str, Reach], dict[str, Reach]]
 """What each rule concerns, by id, and each severity."""
 NOUNS: Mapping[str, str] = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "notes"}
 """What findings of a severity are called."""
+OF_VERSIONS = {
+    "status-redirect": "hreflang-target-redirect",
+    "status-redirect-chain": "hreflang-target-redirect",
+    "status-redirect-to-home": "hreflang-target-redirect",
+    "status-redirect-to-login": "hreflang-target-redirect",
+    "page-meta-refresh": "hreflang-target-redirect",
+    "page-canonical-other": "hreflang-target-noncanonical",
+    "page-noindex-meta": "hreflang-target-noindex",
+    "page-noindex-header": "hreflang-target-noindex",
+    "page-noindex-for-googlebot-only": "hreflang-target-noindex",
+    "status-404": "hreflang-target-status",
+    "status-410": "hreflang-target-status",
+    "status-soft-404": "hreflang-target-status",
+    "status-redirect-loop": "hreflang-target-status",
+}
+"""Rule on a listed page -> rule on the entries that name it as a language version, which one repair solves too."""
 
 
 def places(by_severity: Mapping[str, Reach]) -> dict[str, str]:
@@ -36,15 +52,17 @@ def own_severity(id: str) -> str:
 
 def completed(by_rule: Mapping[str, Reach], by_severity: Mapping[str, Reach], rules: Iterable[str]) -> Reaches:
     """What rules and severities concern, in the order of every output: errors first, and of these those of whole files,
-    which may list many URLs; then what concerns most URLs, or most files if it is about files. `rules`: all that found
-    something; without a record they concern the site."""
+    which may list many URLs; then what concerns most URLs, or most files if it is about files, and a rule on pages
+    before the one on links to them. `rules`: all that found something; without a record they concern the site."""
     found = {rule: Reach(own_severity(rule)) for rule in rules} | dict(by_rule)
     severities = {one.severity: Reach(one.severity) for one in found.values()} | dict(by_severity)
 
-    def key(item: tuple[str, Reach]) -> tuple[int, bool, int, bool, int, str]:
+    def key(item: tuple[str, Reach]) -> tuple[int, bool, int, bool, int, bool, int, str]:
         name, reach = item
-        most = -(reach.urls or reach.files)
-        return SEVERITIES.index(reach.severity), not _is_of_files(name, reach), most, reach.urls > 0, -reach.files, name
+        own, effect = reach.urls or reach.files, found.get(OF_VERSIONS.get(name, ""))
+        most = max(own, effect.urls) if effect is not None else own
+        place = SEVERITIES.index(reach.severity), not _is_of_files(name, reach), -most, name in OF_VERSIONS.values()
+        return *place, -own, reach.urls > 0, -reach.files, name
 
     return dict(sorted(found.items(), key=key)), dict(sorted(severities.items(), key=key))
 

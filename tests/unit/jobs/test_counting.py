@@ -105,6 +105,15 @@ def test_errors_of_whole_files_come_first_then_most_urls_whatever_the_number_of_
 
 
 @EVERYWHERE
+def test_a_rule_on_pages_comes_before_the_one_on_links_to_them(count: Any) -> None:
+    counts = {"loc-relative": 9, "hreflang-target-status": 24, "status-410": 1, "status-404": 8, "page-noindex-meta": 9}
+    entries = [entry(f"/{number}", A, rule) for rule, urls in counts.items() for number in range(urls)]
+    by_rule, _ = count([*entries, *(finding(rule, "error", "/0") for rule in counts)])
+    others = ["loc-relative", "page-noindex-meta"]
+    assert [*by_rule] == ["status-404", "status-410", "hreflang-target-status", *others]
+
+
+@EVERYWHERE
 def test_urls_of_a_rule_with_two_severities_count_for_their_own(count: Any) -> None:
     records = [entry(f"/{number}", A, "url-blocked") for number in range(5)]
     told = [finding("url-blocked", "error", "/3"), finding("url-blocked", "info", "/1")]
