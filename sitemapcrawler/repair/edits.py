@@ -489,7 +489,7 @@ def rewrite_date(draft: Draft) -> None:
         draft.set_text(element, date)
 
 
-@edit("lastmod-empty", "lastmod-impossible", "lastmod-epoch", "lastmod-over-100-bytes")
+@edit("lastmod-empty", "lastmod-impossible", "lastmod-epoch", "lastmod-future", "lastmod-over-100-bytes")
 def remove_date(draft: Draft) -> None:
     """Remove a date that says nothing."""
     draft.set_field("lastmod", None)

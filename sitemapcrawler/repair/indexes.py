@@ -29,7 +29,8 @@ ROOT = root_of(f'<sitemapindex xmlns="{CORE}">')
 """Root of an index that the site does not have."""
 NESTED, LOOP, SELF = "index-nested", "index-loop", "index-self-reference"
 DUPLICATE, RELATIVE = "index-child-duplicate", "index-child-relative"
-UNDATED, OUTDATED, INVALID_DATE = "index-lastmod-missing", "index-lastmod-older-than-child", "lastmod-invalid"
+UNDATED, OUTDATED = "index-lastmod-missing", "index-lastmod-older-than-child"
+INVALID_DATE, FUTURE = "lastmod-invalid", "lastmod-future"
 REDIRECTED, PLACEHOLDER = "doc-redirected", "loc-placeholder"
 NO_HOME = "the set needs an index, and the URL of its files is not known; --base-url names it"
 
@@ -203,10 +204,13 @@ class Indexes:
             newest = [row.member.repair.record.lastmod_max]
         return [self._newer(date, one, changes) for one in newest]
 
-    @staticmethod
-    def _legal(child: ChildRecord, changes: list[tuple[str, str, str]]) -> str | None:
-        """Return the date of an entry as the protocol wants it; None if it cannot be read."""
+    def _legal(self, child: ChildRecord, changes: list[tuple[str, str, str]]) -> str | None:
+        """Return the date of an entry as the protocol wants it; None if it cannot be read, or is in the future."""
         old = (child.lastmod or "").strip()
+        moment = _moment(old)
+        if FUTURE in self._rules and moment is not None and moment > self._rules.at + TOLERANCE:
+            changes.append((FUTURE, old, ""))
+            return None
         if not old or written(old, Standard.W3C).form is DateForm.LEGAL:
             return old or None
         new = w3c(old)

@@ -93,6 +93,7 @@ def video(part: str) -> str:
         (page("a", "<lastmod>2026-05-01 10:00:00</lastmod>"), "lastmod-invalid", "2026-05-01 10:00:00",
          "2026-05-01T10:00:00Z"),
         (page("a", "<lastmod>2025-02-30</lastmod>"), "lastmod-impossible", "<lastmod>2025-02-30</lastmod>", ""),
+        (page("a", "<lastmod>2099-05-01</lastmod>"), "lastmod-future", "<lastmod>2099-05-01</lastmod>", ""),
         (page("a", "<lastmod>2026-05-01+02:00</lastmod>"), "lastmod-invalid", "2026-05-01+02:00", "2026-05-01"),
         (page("a", "<lastmod>1777629600</lastmod>"), "lastmod-invalid", "1777629600", "2026-05-01T10:00:00Z"),
         (page("a", "<lastmod>undefined</lastmod>"), "lastmod-invalid", "<lastmod>undefined</lastmod>", ""),

@@ -265,6 +265,14 @@ def test_an_entry_of_an_index(loc: str, date: str, action: str, rule: str, writt
     assert sum(counts(outcome)[1:]) == counts(outcome)[0] == 4
 
 
+def test_a_date_in_the_future_gives_way_to_the_newest_entry(tmp_path: Path) -> None:
+    dated = urlset(page("a", "<lastmod>2026-05-01</lastmod>"))
+    outcome = repair(tmp_path, index(f"{HOME}a.xml", dates=("2099-01-01",)), dated, names=["sitemap.xml", "a.xml"])
+    assert [(row["rule"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("lastmod-future", "2099-01-01", ""), ("index-lastmod-missing", "", "2026-05-01"),
+    ]  # fmt: skip
+
+
 def test_what_an_index_loses_has_a_row(tmp_path: Path) -> None:
     head = f'<s:sitemapindex xmlns:s="{CORE}" version="1">\n'
     entries = [
