@@ -64,6 +64,8 @@ LOST = "\ufffd"
 """Stands for lost bytes, and for the rest of a line that is too long."""
 DELIMITERS = ",;\t|"
 """Comma by the standard (RFC 4180); semicolon where Excel uses decimal commas."""
+SURE = ";\t"
+"""Those after which a figure is hardly ever part of a URL: `/news,123` is one."""
 LEAD = 20
 """Lines before the header of a table: GA4 writes comments there, Screaming Frog once wrote a title."""
 FIRST_OBJECTS = 1_000
@@ -143,7 +145,7 @@ def read_rows(
 
     `columns`: plain names of columns to read besides the URL. `cells` reads the cells of a table.
     `guesses`: where no column has a known name, take one by what is in it, and refuse a file without any URL; else its
-    lines are rows as they stand.
+    lines are rows as they stand, unless all have figures behind a delimiter that is not part of a URL.
     Raises ValueError, one line, if the file is no list or no column has URLs, and OSError; what is broken behind its
     start becomes `Unread`.
     """
@@ -192,7 +194,7 @@ def _recognised(
         return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
         return Rows(log.name, iter(()), log, pieces)
-    header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
+    header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else _unnamed(first, SURE))
     if header is not None:
         return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter)))
     if guesses:
@@ -323,19 +325,24 @@ def _header(first: Sequence[str], below_urls: bool) -> _Header | None:
 
 
 def _guessed(first: Sequence[str]) -> _Header | None:
-    """Find a column by its content: of URLs or paths below a header in another language, or of URLs in rows without a
-    header, which have equal lengths and figures in another column. A comma may also be part of a URL."""
-    rows = {delimiter: _whole_rows(first, delimiter) for delimiter in DELIMITERS}
-    for delimiter, found in rows.items():
-        for (_, names), (begin, below) in pairwise(found):
+    """Find a column by its content: of URLs or paths below a header in another language, or as `_unnamed` does."""
+    for delimiter in DELIMITERS:
+        for (_, names), (begin, below) in pairwise(_whole_rows(first, delimiter)):
             column = next((at for start in (WEB, START) for at, cell in enumerate(below) if start.match(cell)), None)
             if column is None:
                 continue
             if len(names) == len(below) > 1 and not any(WEB.search(name) or START.match(name) for name in names):
                 return _Header(begin - 1, list(map(plain_name, names)), column, delimiter)
             break
-    for delimiter, found in rows.items():
-        columns = [*zip(*(row for _, row in found), strict=False)] if len({len(row) for _, row in found}) == 1 else []
+    return _unnamed(first, DELIMITERS)
+
+
+def _unnamed(first: Sequence[str], delimiters: str) -> _Header | None:
+    """Find a column of URLs in rows without a header, which have equal lengths and figures in another column. A
+    delimiter may also be part of a URL."""
+    for delimiter in delimiters:
+        found = [row for _, row in _whole_rows(first, delimiter)]
+        columns = [*zip(*found, strict=True)] if len({*map(len, found)}) == 1 else []
         urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
         if urls and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
             return _Header(0, [""] * len(columns), urls[0], delimiter)

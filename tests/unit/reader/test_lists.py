@@ -67,6 +67,16 @@ def test_text_with_a_url_a_line(data: bytes | str) -> None:
     assert listed(data) == [(A, 1), (B, 2)]
 
 
+@pytest.mark.parametrize("delimiter", ";\t")
+def test_text_with_dates_behind_the_urls_is_a_table(delimiter: str) -> None:
+    assert listed(f"{A}{delimiter}2026-01-05\n{B}{delimiter}2026-02-01\n") == [(A, 1), (B, 2)]
+
+
+@pytest.mark.parametrize("text", [f"{A},12\n{B},34\n", f"{A};id=7\n{B};id=8\n", f"{A};1\n{B}\n"])
+def test_delimiters_that_may_belong_to_urls_stay(text: str) -> None:
+    assert listed(text) == [(line, number) for number, line in enumerate(text.split(), 1)]
+
+
 def test_comments_and_blank_lines_are_passed_over_and_fragments_are_not() -> None:
     assert listed(f"# pages\n\n   \n{A}#top\n  # more\n{B} #1\n") == [(f"{A}#top", 4), (B, 6)]
 
