@@ -27,7 +27,7 @@ from sitemapcrawler.download.shared import Repeating
 from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.job import Job
-from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
+from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.rules.reach import places
@@ -84,19 +84,19 @@ REPLY_COLOURS: dict[str, str] = {
 }
 """Colours of replies; failures are red."""
 
-Rests = Callable[[str], float]
+Paces = Callable[[str], HostPace]
 
 
 class Gauge:
     """Measures a crawl without changing it. Any thread may take a measurement, one at a time."""
 
-    def __init__(self, crawler: Crawler, audit: Audit | None, window: float, rests: Rests | None = None) -> None:
-        """`audit`: None for a spider that is not ours. `window`: seconds over which speed is measured. `rests`:
-        returns the seconds for which a host's slot rests."""
+    def __init__(self, crawler: Crawler, audit: Audit | None, window: float, paces: Paces | None = None) -> None:
+        """`audit`: None for a spider that is not ours. `window`: seconds over which speed is measured. `paces`:
+        returns delays and pauses of a host's slot."""
         self._crawler = crawler
         self._audit = audit
         self._pace, self._pace_of_hosts = Pace(window), Pace(window)
-        self._rests = rests
+        self._paces = paces
         self._started = time.monotonic()
         self._shown: list[str] = []
         self._in_earlier: int | None = None
@@ -204,11 +204,15 @@ class Gauge:
         return [ProgressRow("" if at else "fetching", of_host) for at, of_host in enumerate(cells)]
 
     def _host(self, shown: str, name: str, slot: Slot, width: int) -> list[Cell]:
-        """The requests to a host, and the delay between two of them or its current rest."""
-        rests = self._rests(name) if self._rests is not None else 0.0
-        delay = f"every {slot.delay:.2g} s" if slot.delay else "no delay"
+        """The requests to a host, and the delay between two of them, that after 429 or 503, or its current rest."""
+        pace = self._paces(name) if self._paces is not None else HostPace()
+        delay, colour = f"every {slot.delay:.2g} s" if slot.delay else "no delay", "cyan"
+        if pace.rest:
+            delay, colour = f"rests {duration(pace.rest)}", "yellow"
+        elif 0 < slot.delay <= pace.slowdown:
+            delay, colour = f"slowed: {slot.delay:.2g} s", "yellow"
         cells = [(shown, ""), (f"{len(slot.transferring):>2} in flight", ""), (f"{len(slot.queue):>3} waiting", "")]
-        cells += [(f"{f'rests {duration(rests)}' if rests else delay:<13}", "yellow" if rests else "cyan")]
+        cells += [(f"{delay:<13}", colour)]
         if width >= WIDE and slot.transferring:
             room = width - 1 - LABEL - COUNTS - len(shown) - 2 * len(GAP)
             cells.append((shortened(inert(next(iter(slot.transferring)).url), room), FAINT))
@@ -325,8 +329,8 @@ class ProgressDisplay:
 
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
-        rests = politeness.resting if politeness is not None else None
-        return Gauge(self._crawler, Audit.of(self._crawler), window, rests)
+        paces = politeness.pace if politeness is not None else None
+        return Gauge(self._crawler, Audit.of(self._crawler), window, paces)
 
 
 @contextmanager

@@ -159,9 +159,9 @@ class PolitenessMiddleware:
         if isinstance(attempts, Attempts):
             attempts.count += 1
 
-    def resting(self, slot: str) -> float:
-        """Remaining pause of a download slot in seconds; 0 if it does not pause."""
-        return self._hosts[slot].rest if slot in self._hosts else 0.0
+    def pace(self, slot: str) -> HostPace:
+        """Delays and pauses of a download slot."""
+        return self._hosts.get(slot) or HostPace()
 
     @property
     def _downloader(self) -> Downloader:
@@ -243,6 +243,8 @@ class PolitenessMiddleware:
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
+        else:
+            logger.info("%s: status %d, slowing down: %.2g s between requests", request.url, status, host.slowdown)
         self._apply(key)
         call_later(host.rest, self._apply, key)
 

@@ -17,6 +17,7 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge, expected, rounded
 from sitemapcrawler.items import Reach
+from sitemapcrawler.middlewares.politeness import HostPace
 from sitemapcrawler.terminal.progress_rows import ProgressRow, line
 
 
@@ -300,10 +301,13 @@ def test_host_stays_while_it_is_busy() -> None:
 
 
 def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
-    slots = {"a.com": slot(age=RECENT_S / 2, delay=2.0), "idle.com": slot(), "file": slot(1, 2, delay=0.0)}
-    rows = gauge(audit(), slots=slots, rests=lambda name: 40.2 * (name == "a.com")).rows(80)[2:]
+    slots = {name: slot(age=RECENT_S / 2, delay=2.0) for name in ("a.com", "b.com")}
+    slots |= {"idle.com": slot(), "file": slot(1, 2, delay=0.0)}
+    paces = {"a.com": HostPace(slowdown=2, resumes=time.monotonic() + 40.2), "b.com": HostPace(slowdown=2)}
+    rows = gauge(audit(), slots=slots, paces=lambda name: paces.get(name, HostPace())).rows(80)[2:]
     assert [line([ProgressRow("", row.cells)]) for row in rows] == [
         "a.com, 0 in flight, 0 waiting, rests 40 s",
+        "b.com, 0 in flight, 0 waiting, slowed: 2 s",
         "local files, 1 in flight, 2 waiting, no delay",
     ]
 

@@ -118,8 +118,8 @@ def test_waiting_requests_of_a_host_pause(waiting: Waiting, status: int) -> None
     waiting.answer(status, Retry_After="20")
     assert waiting.resumes == pytest.approx(20, abs=1)
     assert waiting.timers == [pytest.approx(20, abs=1)]
-    assert waiting.politeness.resting(HOST) == pytest.approx(20, abs=1)
-    assert waiting.politeness.resting("rested.example") == 0
+    assert waiting.politeness.pace(HOST).rest == pytest.approx(20, abs=1)
+    assert waiting.politeness.pace("rested.example").rest == 0
     waiting.answer(200, throttle=30.0)  # that of a request that was sent before the pause
     assert waiting.resumes == pytest.approx(20, abs=1)
 
@@ -262,21 +262,21 @@ def test_exempt_host_pauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_host_that_wants_too_long_a_pause_gets_the_longest_once(waiting: Waiting) -> None:
-    resting = waiting.politeness.resting
+    pace = waiting.politeness.pace(HOST)
     waiting.answer(503, Retry_After="3600")
-    assert resting(HOST) == pytest.approx(120, abs=1)
+    assert pace.rest == pytest.approx(120, abs=1)
     waiting.politeness._host(HOST).resumes = 0.0
     waiting.answer(503, Retry_After="3600")
-    assert (resting(HOST), waiting.delay) == (0, 0.5)
+    assert (pace.rest, waiting.delay) == (0, 0.5)
     waiting.answer(503, Retry_After="60")
-    assert resting(HOST) == pytest.approx(60, abs=1)
+    assert pace.rest == pytest.approx(60, abs=1)
 
 
 def test_host_that_counts_requests_over_a_long_time_gets_pauses_that_grow(waiting: Waiting) -> None:
     pauses = []
     for left in (300, 180, 178, 174, 166):
         waiting.answer(429, Retry_After=str(left))
-        pauses.append(round(waiting.politeness.resting(HOST)))
+        pauses.append(round(waiting.politeness.pace(HOST).rest))
         waiting.politeness._host(HOST).resumes = 0.0
     assert pauses == [120, 2, 4, 8, 16]
 
