@@ -227,7 +227,8 @@ class _Check:
                 weighed = f", an estimated {_percent(float(share))} of all,"
             yield f"{_share(bad, checked, f'{of}URL')}{weighed} {_are(bad)} not indexable"
         elif stopped := summary.replies.get("stopped"):
-            yield f"{counted(stopped, 'URL')} {_are(stopped, past=True)} not requested, since the host failed too often"
+            entries = counted(stopped, "entry", "entries")
+            yield f"{entries} {_are(stopped, past=True)} not requested, since the host failed too often"
 
     def _must_list(self, limit: Limit, found: SegmentCounts) -> Iterator[str]:
         if not self._measured.matches[limit][0]:

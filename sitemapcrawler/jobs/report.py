@@ -68,6 +68,9 @@ STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(DISTINCT {text_key("loc")}) AS number FROM urls
     WHERE (reply.status IS NOT NULL OR reply.kind <> 'unchecked') AND {CURRENT}
     GROUP BY answer ORDER BY number DESC, answer"""
+NOT_REQUESTED = f"""
+    SELECT reply.reason, count(DISTINCT {text_key("loc")}) FROM urls
+    WHERE reply.kind = 'unchecked' AND reply.reason IS NOT NULL AND {CURRENT} GROUP BY ALL"""
 INDEXABILITIES = f"""
     SELECT indexability, count(DISTINCT {text_key("loc")}) AS number
     FROM urls WHERE indexability IS NOT NULL AND {CURRENT} GROUP BY indexability ORDER BY number DESC, indexability"""
@@ -101,9 +104,11 @@ def months(site: SiteFacts) -> dict[str, object]:
 
 
 def statuses(site: SiteFacts) -> dict[str, object]:
-    """Requested URLs by status of the first answer, or by kind of failure, and response times."""
+    """Requested URLs by status of the first answer, or by kind of failure, response times, and URLs that were not
+    requested."""
     [(times, slowest)] = site.query(TIMES)
-    return {"statuses": dict(site.query(STATUSES)), "response_times": () if times is None else (*times, slowest)}
+    found = {"statuses": dict(site.query(STATUSES)), "not_requested": dict(site.query(NOT_REQUESTED))}
+    return found | {"response_times": () if times is None else (*times, slowest)}
 
 
 def indexabilities(site: SiteFacts) -> dict[str, object]:

@@ -258,6 +258,8 @@ class Report:
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Checked URLs by HTTP status of the first response, or by kind of failure if there is none; the most frequent
     first. Empty if nothing was verified."""
+    not_requested: Mapping[str, int] = field(default_factory=dict)
+    """URLs that were not requested, by reason."""
     indexability: Mapping[str, int] = field(default_factory=dict)
     """URLs by indexability. Empty if nothing was verified."""
     response_times: Sequence[float] = ()

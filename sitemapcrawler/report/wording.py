@@ -580,7 +580,12 @@ def _unchecked_pages(report: Report) -> list[str]:
     was_requested = any(kind not in NOT_REQUESTED for kind in summary.replies)
     if not summary.urls or was_requested or (summary.bad and summary.bad.checked):
         return []
-    return ["No listed page was requested." if summary.replies else "Pages were not checked (use verify=get)."]
+    return [pages_unchecked(report)]
+
+
+def pages_unchecked(report: Report) -> str:
+    """That nothing is known of listed pages."""
+    return "No listed page was requested." if report.summary.replies else "Pages were not checked (use verify=get)."
 
 
 def shells(report: Report) -> list[str]:
@@ -741,8 +746,7 @@ def _not_judged(report: Report) -> list[str]:
 
 
 def _not_asked(report: Report) -> list[str]:
-    replies = report.summary.replies
-    if not replies:
+    if not report.summary.replies:
         return ["The listed pages were not requested (use verify=head or verify=get)."] if report.summary.urls else []
     told = _not_requested(report, *UNCHECKED)
     told += shells(report)
@@ -752,11 +756,11 @@ def _not_asked(report: Report) -> list[str]:
 
 
 def _not_requested(report: Report, *reasons: str) -> list[str]:
-    replies = report.summary.replies
+    numbers = report.not_requested
     return [
-        f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {UNCHECKED[reason]}."
+        f"{counted(numbers[reason], 'URL was', 'URLs were')} not requested: {UNCHECKED[reason]}."
         for reason in reasons
-        if replies.get(reason)
+        if numbers.get(reason)
     ]
 
 

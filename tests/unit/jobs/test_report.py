@@ -247,13 +247,15 @@ def test_statuses_and_urls_that_are_not_indexable() -> None:
         asked("/moved", "redirected", 301, final_status=200), asked("/404", "http-error", 404), asked("/404", "http-error", 404),
         asked("/slow", "timeout"), asked("/not", "unchecked", reason="blocked"), page("/unasked"),
         asked("/gone", "http-error", 410), asked("/denied", "unchecked", reason="blocked", blocked_for=["Googlebot"]),
+        asked("/not", "unchecked", reason="blocked"),
     ]  # fmt: skip
     made = report(*pages, replies=CHECKED, changes={"/gone": "removed"})
     assert list(made.statuses.items()) == [("200", 2), ("301", 1), ("404", 1), ("timeout", 1)]
+    assert made.not_requested == {"blocked": 2}
     assert made.indexability == {
         "blocked": 1, "not checked": 1, "not found": 1, "page not read": 1, "redirect": 1, "soft 404": 1, "unreachable": 1
     }  # fmt: skip
-    assert (made.urls, made.listed) == (8, 10), "a URL that is listed twice counts once"
+    assert (made.urls, made.listed) == (8, 11), "a URL that is listed twice counts once"
     assert [one.loc for one in made.not_indexable] == [
         at(path) for path in ("/denied", "/slow", "/404", "/moved", "/soft")
     ]

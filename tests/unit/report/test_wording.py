@@ -321,8 +321,8 @@ def test_gaps_name_what_was_not_checked() -> None:
 
 
 def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
-    summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 2})
-    told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"]))
+    summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 4})
+    told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"], not_requested={"blocked": 2, "sampled-out": 1}))
     assert told == [
         "2 URLs were not requested: robots.txt forbids it.",
         "1 URL was not requested: not in the sample.",
