@@ -20,6 +20,8 @@ _SIGN_ON = re.compile(
 )
 """Paths of single sign-on, which have a query: SAML and Shibboleth, Active Directory, OAuth and OpenID Connect. Without
 one, they are pages about it."""
+_FIRST_STEP = re.compile(r"/(?:index|default|start|identifier)(?:\.[a-z]{2,5})?\Z")
+"""The page at which a login in a folder of its own begins: `/login/index.php`."""
 
 
 def kind_of(name: str) -> str | None:
@@ -30,14 +32,15 @@ def kind_of(name: str) -> str | None:
 
 def leads_to_login(url: str, final: str) -> bool:
     """True for a redirect to a login page, judging by its URL, unless it starts at one."""
-    path = _path(final)
-    signs_on = split(final).query != "" and _SIGN_ON.search(path) is not None
-    return (_is_login(path) or signs_on) and not _is_login(_path(url))
+    signs_on = split(final).query != "" and _SIGN_ON.search(_path(final)) is not None
+    return (_is_login(final) or signs_on) and not _is_login(url)
 
 
 def _path(url: str) -> str:
     return unquote(split(url).path).rstrip("/")
 
 
-def _is_login(path: str) -> bool:
-    return kind_of(path.rpartition("/")[2].lower()) == "a login page"
+def _is_login(url: str) -> bool:
+    """True if the last segment of the path names a login page, or the one before it in a URL with a query."""
+    names = _FIRST_STEP.sub("", _path(url).lower()).split("/")
+    return "a login page" in map(kind_of, names[-2 if split(url).query else -1 :])

@@ -108,10 +108,12 @@ def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
             for path in (
                 "/idp/profile/SAML2/Redirect/SSO?execution=e1s1", "/tenant/saml2?SAMLRequest=fZ", "/adfs/ls/?wa=wsignin1.0",
                 "/common/oauth2/v2.0/authorize?client_id=a", "/realms/a/protocol/openid-connect/auth?client_id=a", "/login.do",
-                "/Shibboleth.sso/WAYF?target=a",
+                "/Shibboleth.sso/WAYF?target=a", "/login/start", "/login/index.php", "/u/login/password?state=a",
+                "/account/signin?next=%2Fa", "/auth/realms/x/protocol/openid-connect/auth?client_id=a",
             )
         ),
         (URL, moved("https://example.com/author"), "status-redirect"),
+        (URL, moved("https://example.com/help/login/tips"), "status-redirect"),
         (URL, moved("https://example.com/docs/oauth2/scopes"), "status-redirect"),
         ("https://example.com/sso/prices", moved("https://example.com/oauth2/authorize?client_id=a"), "status-redirect-to-login"),
         ("https://example.com/login", moved("https://example.com/de/login/"), "status-redirect"),
