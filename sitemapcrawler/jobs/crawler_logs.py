@@ -6,6 +6,7 @@ compares the pages with the listed ones.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sitemapcrawler import urls
@@ -14,7 +15,7 @@ from sitemapcrawler.jobs.links import LinkScope, number_of
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import LINES, iso, literal
-from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
+from sitemapcrawler.reader.access_logs import FIELDS, MAX_AGENT, MAX_URL, LogFormat, crawler_pattern, log_format
 from sitemapcrawler.reader.lists import UNREAD, cleaned
 from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
@@ -32,6 +33,8 @@ MAX_PROBLEMS = 1_000
 """URLs of each kind kept for a crawler, those requested last."""
 TARGETS = 50_000
 """URLs that are resolved at once."""
+SECTIONS = re.compile(f"\n(?={re.escape(FIELDS)})")
+"""Before names of columns, which IIS writes again when it starts, and which an administrator may have changed."""
 READS = "method IN ('GET', 'HEAD')"
 """SQL condition for a request that reads a page."""
 SERVED = "status IN (200, 304)"
@@ -209,10 +212,9 @@ class CrawlerLogs:
     def read(self, lines: Iterable[str], found: LogFormat, number: int, total: ComparedList) -> None:
         """Count the requests of a log. `lines`: some hundreds joined at a time; `number`: of the list."""
         execute = self._store.execute
-        requests = REQUESTS.replace("{requests}", found.requests)
-        for text in _blocks(lines):
+        for form, text in _blocks(lines, found):
             execute(NO_REQUESTS)
-            execute(requests, [text])
+            execute(REQUESTS.replace("{requests}", form.requests), [text])
             [(rows, readable)] = execute("SELECT count(*), count(target) FROM log_requests")
             total.rows += rows
             total.unread += rows - readable
@@ -353,15 +355,18 @@ class CrawlerLogs:
         )
 
 
-def _blocks(texts: Iterable[str]) -> Iterator[str]:
-    """Join texts to some `AT_ONCE` characters."""
+def _blocks(texts: Iterable[str], found: LogFormat) -> Iterator[tuple[LogFormat, str]]:
+    """Join texts to some `AT_ONCE` characters of one format, which a line with the names of columns may change."""
     some: list[str] = []
     size = 0
     for text in texts:
-        some.append(text)
-        size += len(text)
-        if size >= AT_ONCE:
-            yield "\n".join(some)
-            some, size = [], 0
+        for part in SECTIONS.split(text) if FIELDS in text else (text,):
+            new = log_format([part.partition("\n")[0]]) if part.startswith(FIELDS) else None
+            if some and (size >= AT_ONCE or new not in (None, found)):
+                yield found, "\n".join(some)
+                some, size = [], 0
+            found = new or found
+            some.append(part)
+            size += len(part)
     if some:
-        yield "\n".join(some)
+        yield found, "\n".join(some)

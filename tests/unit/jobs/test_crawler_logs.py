@@ -273,6 +273,16 @@ def test_formats(tmp_path: Path, store: Store, name: str, form: str) -> None:
     assert loaded.total.unread == loaded.total.offsite == 0
 
 
+def test_columns_that_change_in_a_log_of_iis(tmp_path: Path, store: Store) -> None:
+    agent = GOOGLEBOT.replace(" ", "+")
+    names = "#Fields: date time cs-method cs-uri-stem cs-uri-query c-ip cs(User-Agent) sc-status\n"
+    row = f"2026-05-01 10:00:00 GET /a - {OURS} {agent} 200\n"
+    others = "#Fields: date time c-ip cs-method cs-uri-stem cs(User-Agent) sc-status\n"
+    other = f"2026-05-01 11:00:00 {OURS} GET /b {agent} 200\n"
+    loaded = Loaded(store, tmp_path, (names + row + names + row + others + other).encode(), "a", "b")
+    assert (loaded.compared, loaded.total.rows, loaded.total.unread) == ({"a", "b"}, 3, 0)
+
+
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "quotes as Apache writes them": (b'GET /a\\"b HTTP/1.1', "a%22b"),
     "quotes as nginx writes them": (b"GET /a\\x22b HTTP/1.1", "a%22b"),
