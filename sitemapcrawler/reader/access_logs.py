@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9]{3}\b')
-"""A line in the common or combined format, perhaps with the virtual host in front. Its request may be none of HTTP.
+COMMON_LINE = re.compile(r'[^"\[\n]*(?:\[[0-9]{1,9}\]:[^"\[\n]*)?\[[^\]\n]{10,40}\] "(?:[^"\\\n]|\\.)*+" [0-9]{3}\b')
+"""A line in the common or combined format, perhaps with the virtual host or a process in front. Its request may be none
+of HTTP.
 
 Source: https://httpd.apache.org/docs/current/logs.html#accesslog
 """
@@ -124,7 +125,7 @@ def _common(lines: str) -> LogFormat:
             FROM (
                 SELECT quoted, string_split(quoted[2], ' ') AS request, split_part(quoted[1], '[', -1) AS bracketed,
                        try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
-                       rtrim(split_part(quoted[1], '[', 1)) AS before
+                       rtrim(left(quoted[1], -1 - len(bracketed))) AS before
                 FROM (
                     SELECT string_split(
                         CASE WHEN contains(line, '\') THEN regexp_replace(

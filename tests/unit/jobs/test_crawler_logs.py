@@ -129,6 +129,7 @@ FORMATS = {
     "proxies in front": line("/a?b=1&c=2", ip=f"{OURS}, {FAKE}"),
     "from a container": "2026-05-01T10:00:00.1Z stdout F " + line("/a?b=1&c=2"),
     "from syslog": "May  1 10:00:00 www nginx: " + line("/a?b=1&c=2"),
+    "from a process": "May  1 10:00:00 www haproxy[14389]: " + line("/a?b=1&c=2"),
     "Docker": json.dumps({"log": line("/a?b=1&c=2"), "stream": "stdout", "time": "2026-05-01T10:00:01Z"}) + "\n",
     "Filebeat": json.dumps({"@timestamp": "2026-05-01T10:00:01Z", "message": line("/a?b=1&c=2").strip()}) + "\n",
     "in another zone": line("/a?b=1&c=2", time="01/May/2026:12:00:00 +0200"),
