@@ -57,7 +57,7 @@ UNCHECKED = {
     "sampled-out": "not in the sample",
     "off-site": "on another host",
     "unreadable": "bytes of the URL are not in the file's encoding",
-    "stopped": "the crawl ended, or gave up on the host, before",
+    "stopped": "the crawl ended, or gave up on the host or a proxy, before",
 }
 """Why URLs were not requested, by reason in the summary."""
 REPLIES = {

@@ -18,7 +18,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import Unanswered, reason
+from sitemapcrawler.download.answers import PROXY, Unanswered, fault_of_proxy, reason
 from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Stop
@@ -153,13 +153,16 @@ class Sender:
             kind = kind_of(cause or error)
             if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
-            return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
+            if (fault := fault_of_proxy(request, error)) is not None:
+                kind = Reason.STOPPED
+            return Step(failure=kind.value, why=fault or reason(error), attempts=attempts.count)
         return step_of(response, attempts, body)
 
     def count(self, url: str, step: Step) -> None:
         """Count consecutive failures of a host. `step`: the last result for the URL `url`."""
         host = host_of(url)
-        if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
+        is_left_out = step.failure in list(Reason) and not step.why.startswith(PROXY)
+        if is_left_out or step.failure == ReplyKind.ADDRESS_REFUSED:
             return
         if not _fails(step):
             self._errors.pop(host, None)
