@@ -7,6 +7,9 @@ right before a handler writes it; records with only visible text pass unchanged.
 from __future__ import annotations
 
 import logging
+import sys
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -50,10 +53,21 @@ class InertLog:
 
 
 def guard_log() -> None:
-    """Make all handlers of the root logger, and the last-resort handler, write escaped text only."""
+    """Make all handlers of the root logger, and the last-resort handler, write escaped text only, and end at an error,
+    such as a full disk, instead of a traceback for each record."""
     for handler in (*logging.root.handlers, logging.lastResort):
         if handler is not None:
             handler.addFilter(make_inert)
+            handler.handleError = partial(_end_log, handler)  # type: ignore[method-assign]  # of one handler
+
+
+def _end_log(handler: logging.Handler, record: logging.LogRecord) -> None:
+    if not isinstance(error := sys.exception(), OSError):
+        logging.Handler.handleError(handler, record)
+        return
+    logging.root.removeHandler(handler)
+    with suppress(OSError, AttributeError):  # full as well, or closed
+        sys.stderr.write(f"sitemapcrawler: the log ends here: {error.strerror}\n")
 
 
 def make_inert(record: logging.LogRecord) -> bool:
