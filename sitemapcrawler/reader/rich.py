@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import product
 from typing import TypeVar
 
 from sitemapcrawler.items import UrlRecord
@@ -18,7 +17,7 @@ from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO, Alternate, Image, News, Video
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import DECIMAL, FREQUENCIES, Entry, EntryBuilder
-from sitemapcrawler.reader.plain import BLANK, ENTRY
+from sitemapcrawler.reader.plain import ENTRY
 
 ILLEGAL = "\r\x00-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff"
 """Characters that need a parser: what XML forbids, what it changes, and U+FFFD for bytes that do not fit."""
@@ -75,11 +74,6 @@ def pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"<url>{S}<loc>({URL})</loc>{S}{fields}((?:(?:{objects}){S})*+){fields}</url>{S}")
 
 
-BARE = re.compile(
-    rf"<url>{S}<loc>({URL})</loc>{S}(?:<lastmod>({WORDS})</lastmod>{S})?(?:<changefreq>({WORDS})</changefreq>{S})?"
-    rf"(?:<priority>({NUMBER})</priority>{S})?</url>{S}"
-)
-"""An entry without objects whose fields are in the order of the schema, as most of those with odd values."""
 FIELDS = re.compile(r"<(lastmod|changefreq|priority)>([^<]*)<")
 LINKS = re.compile(r'<xhtml:link rel="alternate" hreflang="([^"]*)" href="([^"]*)"')
 LINKS_REVERSED = re.compile(r'<xhtml:link rel="alternate" href="([^"]*)" hreflang="([^"]*)"')
@@ -90,12 +84,6 @@ PARTS = re.compile(r"<[a-z]+:([a-z_]+)>([^<]*)</")
 """Parts of an object that have text."""
 SECRET = re.compile(r"(?:[\\/]{2}|[hH][tT][tT][pP][sS]?:[\\/]?)[^/?#<]*@")
 """Matches wherever a value may hold a password (`urls.display.masked_url`)."""
-ORDER = ("lastmod", "changefreq", "priority")
-SHAPES = {
-    present: (tuple(name for name, is_there in zip(ORDER, present, strict=True) if is_there), False, ())
-    for present in product((False, True), repeat=3)
-}
-"""Which fields an entry of `BARE` has -> its shape, as in `Unparsed`."""
 
 
 class RichReader:
@@ -118,30 +106,18 @@ class RichReader:
         self._keeps = keeps
 
     def read(self, text: str, position: int, line: int, records: list[Entry]) -> tuple[int, int]:
-        """Append the entries from `position` on to `records`; return the position and line where they end.
-
-        Stops before an entry that is plain, or that has another shape.
-        """
+        """Append the entries from `position` on to `records`; return the position and line where they end: before an
+        entry that is plain, or that has another shape."""
         match, longest = self._match, self._longest
-        start = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
-        line += text.count("\n", position, start)
-        position = start
-        bare = None
-        while True:
-            entry = bare and bare(text, position, position + longest)
-            is_bare = entry is not None
-            entry = entry or match(text, position, position + longest)
-            if entry is None:
-                break
+        while (entry := match(text, position, position + longest)) is not None:
             end = entry.end()
             if text.find("@", position, end) >= 0 and SECRET.search(text, position, end):
                 break
-            if (is_bare or not entry[3]) and ENTRY.match(text, position):
+            if not entry[3] and ENTRY.match(text, position):
                 break
-            record = self._bare(entry, line) if is_bare else self._record(entry, line)
+            record = self._record(entry, line)
             if record is None:
                 break
-            bare = BARE.match if is_bare or not entry[3] else None
             records.append(record)
             line += text.count("\n", position, end)
             position = end
@@ -150,23 +126,6 @@ class RichReader:
     def is_next(self, text: str, position: int) -> bool:
         """Return whether an entry of a usual shape begins at `position`. Its values may still need the parser."""
         return self._match(text, position, position + self._longest) is not None
-
-    def _bare(self, entry: re.Match[str], line: int) -> UrlRecord | None:
-        """Return the record of an entry that matched `BARE`; None if some value needs a parser."""
-        loc, lastmod, changefreq, priority = entry.groups()
-        if not _is_readable(changefreq, priority):
-            return None
-        record = UrlRecord(
-            loc.replace("&amp;", "&") if "&" in loc else loc, None, self._entries.sitemap, line,
-            lastmod, lastmod and utc(lastmod), changefreq, None if priority is None else float(priority),
-        )  # fmt: skip
-        note = self._entries.notes.on(record) if self._keeps or self._entries.keep_source else None
-        if note is not None and self._entries.keep_source:
-            note.source = entry[0]
-        if note is not None and self._keeps:
-            shape = SHAPES[lastmod is not None, changefreq is not None, priority is not None]
-            note.written = Unparsed(self._parse, entry[0], line, shape, priority)
-        return record
 
     def _record(self, entry: re.Match[str], line: int) -> UrlRecord | None:
         """Return the record of an entry; None if some value needs a parser."""
@@ -198,20 +157,15 @@ def _fill(record: UrlRecord, fields: list[tuple[str, str]]) -> bool:
     if len(values) < len(fields):
         return False
     lastmod, changefreq, priority = values.get("lastmod"), values.get("changefreq"), values.get("priority")
-    if not _is_readable(changefreq, priority):
+    if changefreq is not None and changefreq not in FREQUENCIES and changefreq.lower() in FREQUENCIES:
+        return False
+    if priority is not None and not DECIMAL.fullmatch(priority):
         return False
     if lastmod is not None:
         record.lastmod, record.lastmod_at = lastmod, utc(lastmod)
     record.changefreq = changefreq
     record.priority = None if priority is None else float(priority)
     return True
-
-
-def _is_readable(changefreq: str | None, priority: str | None) -> bool:
-    """False for what the reader keeps in `extra`, or reads in another case."""
-    if changefreq is not None and changefreq not in FREQUENCIES and changefreq.lower() in FREQUENCIES:
-        return False
-    return priority is None or DECIMAL.fullmatch(priority) is not None
 
 
 MARKUP = re.compile("&(?!amp;)")

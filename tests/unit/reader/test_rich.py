@@ -167,12 +167,6 @@ def test_mutated_entries_are_read_as_strictly(entries: list[str], data: st.DataO
     same(body, data.draw(st.sampled_from((None, 61, 700))))
 
 
-def test_entries_without_objects_are_read_by_one_expression() -> None:
-    with patch.object(RichReader, "_bare", side_effect=RichReader._bare, autospec=True) as bare:
-        read(f"{ROOT}{ODD * 5}{RICH[0]}{ODD * 3}</urlset>")
-    assert bare.call_count == 4 + 2
-
-
 @given(st.text(alphabet="hts:/\\\\@?#ux. ", max_size=20))
 def test_secrets_are_never_read_by_the_expressions(text: str) -> None:
     assert masked_url(text) == text or SECRET.search(text)
