@@ -30,7 +30,6 @@ _DRIVE = re.compile(r"/[A-Za-z]:/")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _PLACE = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^\[\]:]*))(?::(?P<port>[0-9]*))?")
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-_CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _USUAL_PATH = re.compile(
     r"/(?:[A-Za-z0-9_~%+-][A-Za-z0-9._~%+-]*+(?:/[A-Za-z0-9_~%+-][A-Za-z0-9._~%+-]*+)*+/?+)?+(?:\?[A-Za-z0-9._~%+=&/-]++)?+"
@@ -97,29 +96,11 @@ def as_sent(url: str) -> str:
     found = _HOST.match(url)
     if found is None or found[1].isascii() or _host(found[1]) is None:
         return url
-    return f"{url[: found.start(1)]}{_ascii(found[1])}{url[found.end(1) :]}"
-
-
-def _ascii(name: str) -> str | None:
-    """Convert a host name to ASCII by UTS 46, non-transitional, as browsers do; None if that fails.
-
-    Source: https://url.spec.whatwg.org/#concept-domain-to-ascii
-    """
-    if name.isascii():
-        return name
-    if _CONTROL.search(name):  # ada would cut the name at a NUL
-        return None
-    try:
-        return browsers.ascii_host(name) or None
-    except UnicodeEncodeError:
-        return None
+    return f"{url[: found.start(1)]}{browsers.ascii_host(found[1])}{url[found.end(1) :]}"
 
 
 def _host(name: str) -> str | None:
-    ascii_name = _ascii(name)
-    if ascii_name is None:
-        return None
-    host = ascii_name.lower().removesuffix(".")
+    host = browsers.ascii_host(name).removesuffix(".")
     return host if len(host) <= MAX_HOST and _NAME.fullmatch(host) else None
 
 

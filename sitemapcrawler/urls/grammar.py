@@ -3,7 +3,7 @@
 The two disagree, and neither suffices. The grammar decides here, because the protocol refers to it. Hosts must also
 pass the browsers' parser, because only it knows which of them are addresses. They differ as follows:
 
-| URL | RFC 3986 and 3987 | WHATWG (ada) | here |
+| URL | RFC 3986 and 3987 | WHATWG | here |
 |---|---|---|---|
 | `/a|b`, `?x[]=1`, `{}`, `%zz`, a second `#` | invalid | encoded or unchanged | invalid |
 | `/a b` | invalid | encoded | `loc-whitespace` |

@@ -54,7 +54,6 @@ REASONS = {
     ("feeds/setup.py", "load_object"): "options of FEEDS, and settings that name components",
     ("feeds/writable.py", "import_module"): "boto3 and google.cloud.storage, by their names",
     ("feeds/exporters.py", "load_object"): "the same",
-    ("urls/browsers.py", "import_module"): "ada_url, by its name",
     ("urls/expressions.py", "import_module"): "re2 and duckdb, by their names",
     ("report/page.py", "Markup"): "our own style and script",
     ("report/wording.py", "Markup"): "our own elements; what is put into them is escaped",

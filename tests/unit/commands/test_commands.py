@@ -17,8 +17,8 @@ from sitemapcrawler.commands.crawl import Command
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 ROOT = Path(__file__).parents[3]
-BROUGHT = {"scrapy", "twisted", "w3lib", "zope-interface", "google-re2", "ada-url"}
-"""Scrapy and what it brings; and re2 and ada, without which all works."""
+BROUGHT = {"scrapy", "twisted", "w3lib", "zope-interface", "google-re2"}
+"""Scrapy and what it brings; and re2, without which all works."""
 
 
 def test_every_dependency_is_needed() -> None:
