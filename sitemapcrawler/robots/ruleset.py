@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 import string
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from types import ModuleType
 
@@ -204,13 +203,9 @@ def _queries(written: str) -> Iterator[str]:
 
 MAX_MEMORY = 64 * 2**20
 """Memory limit of one search in bytes: 40,000 prefixes need 20 MiB, 500 usual rules less than 1."""
-FEW, MANY = 8, 512
-"""Patterns of a set. Fewer are as fast one by one; more slow down each step of the automaton."""
 _ORIGIN = r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\n]*)?"
 _ANY = r"[^\n]*"
 
-Matcher = Callable[[str], list[int] | None]
-"""Returns the numbers of the patterns that may match a path; None if unknown."""
 LineSearch = Callable[[bytes], set[int]]
 """Finds the numbers of the lines that may match, counted from 0. Each line ends with a line feed."""
 
@@ -234,27 +229,6 @@ def line_search(patterns: Iterable[Pattern]) -> LineSearch | None:
     except re2.error:
         return None
     return lambda text: _numbers(text, search)
-
-
-def matcher(patterns: Sequence[Pattern]) -> Matcher | None:
-    """Compile a test of all patterns at once; None if that is not faster than testing each."""
-    if re2 is None or not FEW < len(patterns) <= MANY:
-        return None
-    known = re2.Set.MatchSet(_options(re2))
-    for pattern in patterns:
-        known.Add("|".join(head + tail for head, tail in _expressions(pattern)).encode())
-    # A pattern that matches every path: if it is missing in the result, RE2 ran out of memory.
-    sentinel = known.Add(b"")
-    try:
-        known.Compile()
-    except re2.error:
-        return None
-
-    def matching(path: str) -> list[int] | None:
-        numbers = known.Match(path.encode())
-        return sorted(number for number in numbers if number != sentinel) if numbers else None
-
-    return matching
 
 
 def is_exact_search(pattern: Pattern) -> bool:
@@ -333,19 +307,23 @@ class RuleSet:
         """Clauses that contradict the default."""
         self.defenders = [clause for clause in live if clause.allow is self.allows_by_default]
         """Clauses that confirm the default against those."""
-        self._exact = {clause.pattern.parts[0]: clause for clause in live if _is_exact(clause.pattern)}
-        self._prefixes = _Prefixes([clause for clause in live if _is_prefix(clause.pattern)])
-        self._wild = _Wild(
-            [clause for clause in live if len(clause.pattern.parts) > 1 and not _is_prefix(clause.pattern)]
-        )
+        heaviest_last = live[::-1]
+        self._exact = {one.pattern.parts[0]: one for one in heaviest_last if _is_exact(one.pattern)}
+        self._prefixes = {one.pattern.parts[0]: one for one in heaviest_last if _is_prefix(one.pattern)}
+        self._lengths = sorted({*map(len, self._prefixes)}, reverse=True)
+        self._wild = [one for one in live if not (_is_exact(one.pattern) or _is_prefix(one.pattern))]
+        """By decreasing weight."""
 
     def deciding(self, path: str) -> Clause | None:
         """The clause that decides on a path in compared form; None if none matches."""
-        best = self.constant
-        for clause in (self._exact.get(path), self._prefixes.deciding(path)):
-            if clause is not None and (best is None or clause.weight > best.weight):
-                best = clause
-        return self._wild.deciding(path, best)
+        found = [self.constant, self._exact.get(path), *(self._prefixes.get(path[:size]) for size in self._lengths)]
+        best = max(filter(None, found), key=_weight_of, default=None)
+        for clause in self._wild:
+            if best is not None and clause.weight <= best.weight:
+                break
+            if clause.pattern.matches(path):
+                return clause
+        return best
 
     def allows(self, path: str) -> bool:
         """True if a path in compared form is allowed."""
@@ -372,74 +350,3 @@ def _is_exact(pattern: Pattern) -> bool:
 
 def _is_prefix(pattern: Pattern) -> bool:
     return not pattern.anchored and not any(pattern.parts[1:])
-
-
-class _Prefixes:
-    """Prefix patterns such as `/fish` and `/fish*`, found by binary search.
-
-    In sorted order, the prefixes of a path are the text before it and, recursively, the prefixes of that text.
-    """
-
-    def __init__(self, found: Sequence[Clause]) -> None:
-        strongest: dict[str, Clause] = {}
-        for clause in found:
-            strongest.setdefault(clause.pattern.parts[0], clause)
-        self._texts = sorted(strongest)
-        self._parents: list[int] = []
-        self._best: list[Clause] = []
-        chain: list[int] = []
-        for number, text in enumerate(self._texts):
-            while chain and not text.startswith(self._texts[chain[-1]]):
-                chain.pop()
-            parent, own = (chain[-1] if chain else -1), strongest[text]
-            self._parents.append(parent)
-            self._best.append(own if parent < 0 else max(own, self._best[parent], key=_weight_of))
-            chain.append(number)
-
-    def deciding(self, path: str) -> Clause | None:
-        """The heaviest clause that matches a path."""
-        number = bisect_right(self._texts, path) - 1
-        while number >= 0:
-            if path.startswith(self._texts[number]):
-                return self._best[number]
-            number = self._parents[number]
-        return None
-
-
-class _Wild:
-    """Patterns with a `*` inside, by decreasing weight. Tested all at once if that is faster, else one by one."""
-
-    def __init__(self, found: Sequence[Clause]) -> None:
-        self._parts = [_WildPart(found[start : start + MANY]) for start in range(0, len(found), MANY)]
-
-    def deciding(self, path: str, best: Clause | None) -> Clause | None:
-        """The heaviest clause that matches a path, or `best` if none is heavier."""
-        for part in self._parts:
-            found = part.deciding(path, best)
-            if found is not best:
-                return found
-            if best is not None and best.weight >= part.heaviest:
-                break
-        return best
-
-
-class _WildPart:
-    """As many of these patterns as fit one search, at least one."""
-
-    def __init__(self, found: Sequence[Clause]) -> None:
-        self._clauses = found
-        self.heaviest = found[0].weight
-
-    def deciding(self, path: str, best: Clause | None) -> Clause | None:
-        numbers = self._matcher(path) if self._matcher else None
-        candidates = self._clauses if numbers is None else [self._clauses[number] for number in numbers]
-        for clause in candidates:
-            if best is not None and clause.weight <= best.weight:
-                break
-            if clause.pattern.matches(path):
-                return clause
-        return best
-
-    @cached_property
-    def _matcher(self) -> Matcher | None:
-        return matcher([clause.pattern for clause in self._clauses])
