@@ -143,7 +143,7 @@ class Download:
 
 
 HTTP_OK = 200
-MET = {Of.CHILD, Of.ODD_CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
+MET = {Of.CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
 """What a single file shows, besides its entries."""
 NEVER_SKIPPED = {Of.BASELINE, Of.REVISIT, Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED}
 """What rules judge that are never reported as skipped: without a baseline or failure, they have nothing to check."""
@@ -290,7 +290,7 @@ class SitemapFile:
         keeps, charset = NONE not in choice.select, None if download is None else charset_of(download.content_type)
         self._document = Document(url, base, limits, cut, keep_elements=keeps, charset=charset)
         self._record = SitemapRecord(url)
-        facts = FileFacts(url, self._record, self._document, fetched_at=at, every_child=choice.sees_every_child)
+        facts = FileFacts(url, self._record, self._document, fetched_at=at)
         self._download = download
         self._deflated = False
         if download is not None:

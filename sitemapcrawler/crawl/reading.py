@@ -62,8 +62,6 @@ class Reading:
     """Queues the sitemaps that a file lists."""
     judging: bool = False
     """True if rules run: batches then carry the facts of their file."""
-    every_child: bool = False
-    """True if a rule needs to see plain entries of an index; see `rules.choice.Choice`."""
     hosts: Policies | None = None
     """Know whether a file may list a URL on another host (`rules.facts.given.FileFacts.proven`); None if no robots.txt
     is read."""
@@ -144,7 +142,6 @@ class Reading:
             listed_at=visit.listed_at,
             prove=None if self.hosts is None else self.hosts.prove,
             site=visit.judged_with,
-            every_child=self.every_child,
         )
 
     @contextmanager

@@ -130,7 +130,7 @@ class Audit:
         children = new_children(params, frontier, named.files)
         reading = Reading(
             selection, frontier, limits_of_findings(settings, params), stop, children,
-            judging=params.judges, every_child=plan.choice.sees_every_child, hosts=None if params.offline else policies,
+            judging=params.judges, hosts=None if params.offline else policies,
         )  # fmt: skip
         judge = Judge(plan.choice, findings_per_rule(settings, params))
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)

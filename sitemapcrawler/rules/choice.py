@@ -95,11 +95,6 @@ class Choice:
         return any(allowance.covers(rule, url) for allowance in self._valid)
 
     @property
-    def sees_every_child(self) -> bool:
-        """True if a selected rule needs to see plain entries of an index too."""
-        return bool(self.rules(Of.CHILD))
-
-    @property
     def looks_at_urls(self) -> bool:
         """True if the allowlist may accept a finding on one URL and not on another."""
         return bool(self._valid)

@@ -474,10 +474,8 @@ class Judge:
     def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
-        on_odd = self._choice.rules(Of.CHILD, Of.ODD_CHILD) if file.children else []
         for child in file.children:
-            rules = self._rules[Of.CHILD] if file.is_plain(child) else on_odd
-            for said in self._messages(rules, ChildFacts(child, file)):
+            for said in self._messages(self._rules[Of.CHILD], ChildFacts(child, file)):
                 yield *said, child.line, child.loc
 
     def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:

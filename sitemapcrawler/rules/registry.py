@@ -53,8 +53,6 @@ class Of(StrEnum):
     PRIORITY = "priority"
     CHILD = "child"
     """Each entry of an index: `facts.given.ChildFacts`."""
-    ODD_CHILD = "odd-child"
-    """Of these, the entries of which any field is not usual."""
     FILE = "file"
     """Each file after it has been read: `facts.given.FileFacts`."""
     WHOLE = "whole"
@@ -114,9 +112,9 @@ FIELDS = (Of.LOC, Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY, Of.PLACE)
 """What rules on one field of an entry judge."""
 VALUES = frozenset((Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY))
 """Fields with values that many entries share."""
-LOCS, PLACES, LASTMODS = ((field, Of.ODD_CHILD) for field in (Of.LOC, Of.PLACE, Of.LASTMOD))
+LOCS, PLACES, LASTMODS = ((field, Of.CHILD) for field in (Of.LOC, Of.PLACE, Of.LASTMOD))
 """The same in indexes too."""
-ON_ENTRIES = frozenset((Of.ENTRY, *FIELDS, Of.CHILD, Of.ODD_CHILD, Of.FAULT, Of.VERDICT, Of.REPLY, Of.ASSET))
+ON_ENTRIES = frozenset((Of.ENTRY, *FIELDS, Of.CHILD, Of.FAULT, Of.VERDICT, Of.REPLY, Of.ASSET))
 """What is judged entry by entry, besides objects."""
 ON_FILES = frozenset((Of.FILE, Of.WHOLE, Of.DRAWN))
 """What is judged file by file."""

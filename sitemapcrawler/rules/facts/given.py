@@ -147,12 +147,10 @@ class FileFacts:
     """URL and line of all children, if their files are looked up on disk; at most `MAX_CHILDREN`."""
     missing: Sequence[MissingFile] = ()
     """Sitemaps listed by a local index whose files do not exist."""
-    every_child: bool = False
-    """True if a rule needs to see plain children (`Choice.sees_every_child`)."""
     children: list[ChildRecord] = field(default_factory=list)
-    """Children of an index, plain ones only with `every_child`; at most `MAX_CHILDREN`."""
+    """Children of an index; at most `MAX_CHILDREN`."""
     child_count: int = 0
-    """Number of children, plain ones included."""
+    """Number of all children."""
     dated_children: int = 0
     """Number of children with a lastmod."""
     found: FindingTally = field(default_factory=FindingTally)
@@ -163,31 +161,16 @@ class FileFacts:
     """What rules find in an entry by the values of its odd fields, once it becomes no record any more."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
-    _odd: set[int] = field(default_factory=set, repr=False)
 
     def list_child(self, child: ChildRecord) -> None:
         """Record a child of an index."""
         self.child_count += 1
         self.dated_children += child.lastmod is not None
         self.child_tally.count_dates([child])
-        repeated = child.loc in self._listed
-        if len(self._listed) < MAX_CHILDREN:
-            self._listed.add(child.loc)
-        odd = repeated or child.loc in self._circle or not self.suspects.is_clean_child(child)
-        if (odd or self.every_child) and len(self.children) < MAX_CHILDREN:
+        if len(self.children) < MAX_CHILDREN:
             self.children.append(child)
-            self._repeated.update([id(child)] if repeated else [])
-            self._odd.update([id(child)] if odd else [])
-
-    @cached_property
-    def _circle(self) -> frozenset[str]:
-        """URLs that form a cycle if the file lists them."""
-        urls = (*self.places, *self.ancestors)
-        return frozenset((*urls, *map(visit_key, urls)))
-
-    def is_plain(self, child: ChildRecord) -> bool:
-        """True for one of `children` that only concerns rules on every entry."""
-        return id(child) not in self._odd
+            self._repeated.update([id(child)] if child.loc in self._listed else [])
+            self._listed.add(child.loc)
 
     def lists_again(self, child: ChildRecord) -> bool:
         """True for one of `children` whose URL occurred earlier in the index."""

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import BLANKS, Element, Unparsed
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
+from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.registry import RULES, UrlWith
 from sitemapcrawler.urls.expressions import re2
@@ -59,7 +59,6 @@ SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
 PATH = rf"[{SAFE}&]*+(?:(?:(?<!/)\.|(?:%(?!2[eE])[0-9A-Fa-f]{{2}})++)[{SAFE}&]*+)*+"
 """A path without segments that start with a dot, escaped or not."""
 QUERY = rf"(?:\?[{SAFE}&.?]*+(?:%[0-9A-Fa-f]{{2}}[{SAFE}&.?]*+)*+)?+"
-CLEAN_CHILD = PATH + QUERY
 CLEAN = rf"{PATH}(?<!\.xml)(?<!\.gz){QUERY}"
 """Path and query of a usual URL: no dot segments, no fragment, no sitemap file name."""
 ANY_HOST = (
@@ -86,9 +85,8 @@ class Suspects:
         self.similar: dict[str, str] = {}
         """{URL: earlier URL} for URLs of the current batch that differ only in case, escapes or final slashes."""
         self._now = iso(fetched_at)
-        self._clean = clean_pattern(folders, CLEAN, own)
-        self._clean_elsewhere = clean_pattern(folders, CLEAN, own, anywhere=True)
-        self._clean_child = clean_pattern(folders, CLEAN_CHILD)
+        self._clean = clean_pattern(folders, own)
+        self._clean_elsewhere = clean_pattern(folders, own, anywhere=True)
         self._seen = Seen()
         self._telling = telling()
 
@@ -138,19 +136,6 @@ class Suspects:
             self._clean(loc) is not None
             and MIN_LENGTH <= len(loc) <= MAX_LENGTH
             and not find_telling(self._telling, (loc,))
-        )
-
-    def is_clean_child(self, child: ChildRecord) -> bool:
-        """True for an index entry that no rule reports."""
-        moment = child.lastmod_at
-        return (
-            self._clean_child(child.loc) is not None
-            and MIN_LENGTH <= len(child.loc) <= MAX_LENGTH
-            and (child.lastmod is None if moment is None else OLDEST <= moment <= self._now)
-            and (child.lastmod is None or DATE.fullmatch(child.lastmod) is not None)
-            and child.loc_raw is None
-            and not child.recovered
-            and not find_telling(self._telling, (child.loc,))
         )
 
     def _repeated(self, locs: Sequence[str]) -> dict[str, bool]:
@@ -257,7 +242,7 @@ def has_objects(record: UrlRecord) -> bool:
 
 
 def clean_pattern(
-    folders: Sequence[str] | None, rest: str, own: Sequence[str] = (), anywhere: bool = False
+    folders: Sequence[str] | None, own: Sequence[str] = (), anywhere: bool = False
 ) -> Callable[[str], re.Match[str] | None]:
     """Compile a test for clean URLs below any of `folders`, except the file's `own` URLs. `anywhere`: also in other
     folders of their hosts, and on other public hosts."""
@@ -269,7 +254,7 @@ def clean_pattern(
             usual = sorted({"/".join(folder.split("/", 3)[:3]) + "/" for folder in usual})
         start = "|".join([*map(re.escape, usual), *[ANY_HOST] * anywhere])
         start = f"(?:{start})" if start else "(?!)"
-    pattern = re.compile(start + rest)
+    pattern = re.compile(start + CLEAN)
     own = [re.escape(url) for url in own if pattern.fullmatch(url)]
     return re.compile(rf"(?!(?:{'|'.join(own)})\Z)" + pattern.pattern).fullmatch if own else pattern.fullmatch
 

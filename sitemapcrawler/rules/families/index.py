@@ -18,7 +18,7 @@ INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"
 LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
 TOLERANCE = timedelta(days=1)
 """Tolerance when comparing an index with its sitemaps, since a date without time and zone is imprecise."""
-child_rule = partial(rule, of=Of.ODD_CHILD)
+child_rule = partial(rule, of=Of.CHILD)
 LEFT_OUT = ("loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-entry-without-loc")
 """Faults of entries that the reader leaves out."""
 

@@ -242,7 +242,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     "loc-session-id",
     WARNING,
     "Google's older guidelines: do not include session IDs in URLs",
-    (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), UrlWith(COOKIELESS), Of.ODD_CHILD),
+    (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), UrlWith(COOKIELESS), Of.CHILD),
     per=Per.FILE("have a session id", by_value=True),
 )
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
@@ -267,7 +267,7 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     "loc-sensitive-parameter",
     WARNING,
     "a sitemap is public, and so are its URLs",
-    (UrlWith(r"[?&][^=&?\n]*(?i:sess|token|passw|secret|pwd|key|mail)"), Of.ODD_CHILD),
+    (UrlWith(r"[?&][^=&?\n]*(?i:sess|token|passw|secret|pwd|key|mail)"), Of.CHILD),
 )
 def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL seems to contain a secret or e-mail address. A query parameter holds a session, token, password or e-mail

@@ -80,7 +80,7 @@ PLACEHOLDER = (
 """Occurs in each usual URL with one of `given.MARKS`, or with one of `EMPTY_VALUES`."""
 
 
-@rule("loc-placeholder", ERROR, BUILD, (UrlWith(PLACEHOLDER), Of.ODD_CHILD, Of.FAULT))
+@rule("loc-placeholder", ERROR, BUILD, (UrlWith(PLACEHOLDER), Of.CHILD, Of.FAULT))
 def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL has a placeholder that was not filled in. A warning for words that programs write for a missing value
     (undefined, null, None, NaN), unless one stands in place of the site.
@@ -125,7 +125,7 @@ def _empty_value(entry: EntryFacts) -> str | None:
     "loc-tracking-parameter",
     WARNING,
     CANONICAL,
-    (UrlWith(rf"[?&;](?i:{CAMPAIGNS})"), Of.ODD_CHILD),
+    (UrlWith(rf"[?&;](?i:{CAMPAIGNS})"), Of.CHILD),
     per=Per.FILE("have a tracking parameter", by_value=True),
 )
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
@@ -151,7 +151,7 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
     "loc-double-slash",
     WARNING,
     f"{URI}#section-3.3",
-    (UrlWith("[^:?]//"), Of.ODD_CHILD),
+    (UrlWith("[^:?]//"), Of.CHILD),
     per=Per.FILE("have two slashes in a row in their path"),
 )
 def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:

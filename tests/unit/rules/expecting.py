@@ -23,7 +23,7 @@ EXPECT = re.compile(rb"expect: ([a-z0-9-]+)(?: line=([0-9,-]+))? ?")
 JUDGED_AS = re.compile(rb"judged as (\S+)((?: \w+=\S+)*) -->")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-ON_A_FILE = {Of.CHILD, Of.ODD_CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
+ON_A_FILE = {Of.CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
 """What one file shows, besides its entries."""
 ALL = {rule.id: rule for rule in all_rules()}
 

@@ -34,7 +34,6 @@ def judge(
         document,
         content_type="application/xml",
         fetched_at=at,
-        every_child=(choice or EACH).sees_every_child,
     )
     findings: list[FindingRecord] = []
     for records in document.read([data]):

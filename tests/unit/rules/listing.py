@@ -35,7 +35,7 @@ def said_of(facts: UrlFacts | ChildFacts, severities: Iterable[str] = ("error", 
     return {
         rule.id: message.text
         for rule in RULES
-        if (rule.judges_entries if isinstance(facts, UrlFacts) else Of.ODD_CHILD in rule.of)
+        if (rule.judges_entries if isinstance(facts, UrlFacts) else Of.CHILD in rule.of)
         for message in rule.check(facts)
         if (message.severity or rule.severity) in severities
     }

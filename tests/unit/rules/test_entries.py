@@ -59,8 +59,6 @@ def same(data: bytes, **given: object) -> None:
 
 def widened(of: Subject) -> Subject:
     """What a rule judges without any shortcut."""
-    if of is Of.ODD_CHILD:
-        return Of.CHILD
     return Of.ENTRY if of in FIELDS or isinstance(of, Objects | UrlWith) else of
 
 
@@ -246,7 +244,6 @@ def toy_rules() -> Iterator[None]:
     rule("toy-image", Severity.INFO, "", IMAGE_EXTENSION)(listed)
     rule("image-toy", Severity.INFO, "")(listed)
     rule("toy-child", Severity.INFO, "", Of.CHILD)(listed)
-    rule("toy-child-odd", Severity.INFO, "", Of.ODD_CHILD)(listed)
     yield
     RULES.clear()
     RULES.update(before)
@@ -268,7 +265,7 @@ def test_rule_sees_the_entries_of_an_index_that_it_declares() -> None:
 <sitemap><loc>https://example.com/date.xml</loc><lastmod>today</lastmod></sitemap>
 <sitemap><loc>https://example.com/plain.xml</loc></sitemap>
 </sitemapindex>"""
-    assert lines_of(data) == {"toy-child": [2, 3, 4, 5], "toy-child-odd": [3, 4, 5]}
+    assert lines_of(data) == {"toy-child": [2, 3, 4, 5]}
 
 
 @pytest.mark.usefixtures("toy_rules")

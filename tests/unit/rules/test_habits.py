@@ -360,7 +360,7 @@ def test_a_rule_says_what_it_reports_one_finding_for() -> None:
         assert f"*{by_id[id].severity}, {scope}*" in section(by_id[id])
 
 
-ON_ENTRIES = {Of.ODD_CHILD, Of.VERDICT, Of.REPLY, Of.ASSET}
+ON_ENTRIES = {Of.CHILD, Of.VERDICT, Of.REPLY, Of.ASSET}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
-from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.judge import Judge
@@ -24,7 +23,7 @@ from tests.unit.tables import cases
 
 from .expecting import BAD, CORE, rules_of
 from .judging import judge
-from .listing import file_at, on_child
+from .listing import on_child
 
 OURS = rules_of("index")
 HOME = "https://example.com"
@@ -143,13 +142,6 @@ def test_an_index_whose_entries_were_left_out_is_not_empty() -> None:
 def test_a_cut_index_is_not_counted() -> None:
     data = index("/b.xml").removesuffix(b"</sitemapindex>")
     assert {finding.rule for finding in judge(data) if finding.rule in OURS} == set()
-
-
-def test_clean_children_are_counted_and_not_kept() -> None:
-    file = file_at(format="xml-index")
-    for number in range(1000):
-        file.list_child(ChildRecord(f"{HOME}/{number}.xml"))
-    assert (file.child_count, file.dated_children, file.children) == (1000, 0, [])
 
 
 @pytest.mark.parametrize(
