@@ -30,9 +30,8 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Memo, Sender
 from sitemapcrawler.verification.beside import BesideSitemap
-from sitemapcrawler.verification.target_pages import Targets
 from sitemapcrawler.verification.url_status import Status
-from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
+from sitemapcrawler.verification.verifying import Admission, Targets, VerificationScope, Verifier
 from sitemapcrawler.version import __version__
 
 MAX_FAULTS = 50_000

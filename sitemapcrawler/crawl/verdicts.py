@@ -15,7 +15,7 @@ from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, UrlRe
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
-from sitemapcrawler.replies.usage import set_usage
+from sitemapcrawler.replies.page.preferences import set_usage
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
 from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion

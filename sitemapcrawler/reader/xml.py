@@ -10,7 +10,6 @@ from typing import cast
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE, find
-from sitemapcrawler.reader.contents import CONTAINERS, Contents, wrapper
 from sitemapcrawler.reader.diagnosis import (
     GENERAL,
     HYPHENS,
@@ -24,14 +23,87 @@ from sitemapcrawler.reader.diagnosis import (
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_text
 from sitemapcrawler.reader.faults import CUT_BYTES, MAX_NAME, Faults, Limits, Place, place_of
 from sitemapcrawler.reader.formats import FORMATS
-from sitemapcrawler.reader.pieces import MAX_NESTED, Piece, PieceParser, Scope, Start, first_fault
+from sitemapcrawler.reader.pieces import (
+    CONTAINERS,
+    MAX_NESTED,
+    Contents,
+    Piece,
+    PieceParser,
+    Scope,
+    Start,
+    first_fault,
+    wrapper,
+)
 from sitemapcrawler.reader.plain import BLANK, ENTRY, PADDED_ENTRY, read_plain
 from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, outcome, readable_root
 from sitemapcrawler.reader.repair import ENDS, section_start
 from sitemapcrawler.reader.rich import EXTENSIONS, LONGEST, RichReader
 from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
-from sitemapcrawler.reader.window import Window
 from sitemapcrawler.urls.display import masked_part
+
+MAX_REFERENCE = 48
+"""Characters of a reference; the longest name of HTML has 31."""
+BEGUN = re.compile(r"(?:&[^\s;<>]*|<[^\s<>]*)\Z")
+"""Beginning of a reference or of a tag."""
+
+
+class Window:
+    """Text that has arrived, and the place in it from which it has not been read."""
+
+    def __init__(self, place: Place) -> None:
+        """`place`: where the text begins in the document."""
+        self.text = ""
+        self.at = 0
+        """Position in `text` up to which it was read."""
+        self.line, self._column = place
+        self.section = self.passed = 0
+        """The last section that `outside` met, and its end."""
+        self.unclosed = -1
+        """Where it begins, if it has no end; else -1."""
+
+    @property
+    def place(self) -> Place:
+        """The place of `at` in the document."""
+        return self.line, self._column
+
+    def add(self, text: str) -> int:
+        """Add text, and drop what was read. Return by how much positions become smaller."""
+        dropped = self.at
+        self.text = self.text[dropped:] + text
+        self.at = 0
+        return dropped
+
+    def move(self, end: int, line: int | None = None) -> None:
+        """Advance to `end`. `line`: the line reached, if it is known."""
+        if line is None:
+            self.line, self._column = place_of(self.text[self.at : end], end - self.at, self.place)
+        else:
+            break_ = self.text.rfind("\n", self.at, end)
+            self.line, self._column = line, self._column + end - self.at if break_ < 0 else end - break_ - 1
+        self.at = end
+
+    def outside(self, pattern: re.Pattern[str], limit: int, begin: int = 0) -> Iterator[re.Match[str]]:
+        """Yield the matches outside of sections from here, or from `begin`, to `limit`. The first group of `pattern` is
+        the start of a section. Sets `section`, `passed` and `unclosed`."""
+        position = self.section = self.passed = max(self.at, begin)
+        self.unclosed = -1
+        while mark := pattern.search(self.text, position, limit):
+            position = mark.end()
+            if not mark[1]:
+                yield mark
+                continue
+            self.section = mark.start()
+            end = self.text.find(ENDS[mark[1]], position)
+            if end < 0:
+                self.unclosed = mark.start()
+                return
+            position = self.passed = end + len(ENDS[mark[1]])
+
+    def end_before(self, limit: int) -> int:
+        """Return where text must be cut before `limit`, so that no reference and no tag is cut in two."""
+        begun = BEGUN.search(self.text, limit - MAX_REFERENCE, limit)
+        return begun.start() if begun and begun.start() > self.at else limit
+
 
 PIECE_SIZE = 256 * 1024
 """Characters of a piece; a single entry may be larger."""

@@ -26,14 +26,13 @@ from sitemapcrawler.repair.streaming import COMPARED, LINKED, Dated, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other, rough_key
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
-from sitemapcrawler.replies.page.media_type import is_page
+from sitemapcrawler.replies.page.encoding import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
-from sitemapcrawler.rules.facts.replied import TO_HOME, redirect_rule
+from sitemapcrawler.rules.facts.replied import TO_HOME, leads_to_login, redirect_rule
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
-from sitemapcrawler.rules.facts.utility_pages import leads_to_login
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.grammar import Standing, standing

@@ -21,10 +21,9 @@ from sitemapcrawler.namespaces.schemas.terms import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.repair import UNREADABLE
-from sitemapcrawler.rules.facts.corrections import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
-from sitemapcrawler.rules.facts.written import DateForm, Standard
+from sitemapcrawler.rules.facts.written import DateForm, Standard, decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.written import written as written_date
 from sitemapcrawler.rules.families.image import MAX_IMAGES
 from sitemapcrawler.rules.families.news import right_language

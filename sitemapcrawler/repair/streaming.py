@@ -22,8 +22,8 @@ from lxml import etree
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
-from sitemapcrawler.reader.comments import Comment
 from sitemapcrawler.reader.document import CUT as CUT_SHORT
+from sitemapcrawler.reader.document import Comment
 from sitemapcrawler.reader.faults import Fault, Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes

@@ -13,8 +13,8 @@ from sitemapcrawler.reader import dates
 from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.report.model import RuleReach
 from sitemapcrawler.report.wording import address, value_code
-from sitemapcrawler.rules.facts.corrections import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.rules.facts.languages import read_code
+from sitemapcrawler.rules.facts.written import decimal_point, seconds, ungrouped, yes_or_no
 from sitemapcrawler.urls.display import counted, inert
 
 MAX_VALUE = 120

@@ -13,8 +13,7 @@ from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.target_pages import modified
-from sitemapcrawler.verification.verifying import Verifier
+from sitemapcrawler.verification.verifying import Verifier, modified
 
 logger = logging.getLogger(__name__)
 

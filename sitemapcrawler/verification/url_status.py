@@ -20,8 +20,8 @@ from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.indexability import RobotsVerdicts, set_indexability
-from sitemapcrawler.replies.usage import preferences_of
-from sitemapcrawler.replies.usage import recorded as usage_recorded
+from sitemapcrawler.replies.page.preferences import preferences_of
+from sitemapcrawler.replies.page.preferences import recorded as usage_recorded
 from sitemapcrawler.robots.usage import Preference
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
 from sitemapcrawler.rules.facts.replied import Stratum, estimate, is_home, stratified
@@ -31,8 +31,7 @@ from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.segments import finder
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import page_number
-from sitemapcrawler.verification.target_pages import Targets, modified
-from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier, by_origin
+from sitemapcrawler.verification.verifying import Admission, Targets, VerificationScope, Verifier, by_origin, modified
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
 """Fields of `tally.Evidence` that do not count suspicious dates."""

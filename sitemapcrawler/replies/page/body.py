@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sitemapcrawler.replies.page.encoding import FALLBACK, Inflater, charset
-from sitemapcrawler.replies.page.media_type import media_type
+from sitemapcrawler.replies.page.encoding import FALLBACK, Inflater, charset, media_type
 from sitemapcrawler.replies.page.tree import BLANK, shortened
 
 PAGE_LIMIT = 2 * 2**20

@@ -21,7 +21,7 @@ from sitemapcrawler.replies.page.anchors import (
 )
 from sitemapcrawler.replies.page.body import Html, PageReader
 from sitemapcrawler.replies.page.content import Content, content_of
-from sitemapcrawler.replies.page.media_type import is_html, joined
+from sitemapcrawler.replies.page.encoding import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
     META_AGENTS,

@@ -9,7 +9,6 @@ from functools import partial
 
 from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
 from sitemapcrawler.namespaces.schemas.terms import LOCATIONS
-from sitemapcrawler.rules.facts.corrections import MAX_DURATION_S
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
 from sitemapcrawler.rules.facts.objects import (
@@ -25,7 +24,7 @@ from sitemapcrawler.rules.facts.objects import (
     stray,
     videos,
 )
-from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
+from sitemapcrawler.rules.facts.written import MAX_DURATION_S, DateForm, Standard, span, written
 from sitemapcrawler.rules.registry import (
     ERROR,
     ESCAPING,

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import EMPTY_VALUES, QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.objects import is_in_feed
-from sitemapcrawler.rules.facts.utility_pages import KINDS, PAGE_EXTENSIONS, kind_of
+from sitemapcrawler.rules.facts.replied import KINDS, PAGE_EXTENSIONS, kind_of
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, UrlWith, fault_message, rule
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.words import read_words

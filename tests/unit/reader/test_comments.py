@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.reader.comments import MAX_COMMENT, Comment, CommentFinder
+from sitemapcrawler.reader.document import MAX_COMMENT, Comment, CommentFinder
 from sitemapcrawler.reader.sniff import DocumentHead
 
 TEXT = (

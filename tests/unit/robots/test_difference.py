@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.robots import Policy
-from sitemapcrawler.robots.difference import RobotsDifference, difference, has_rules
+from sitemapcrawler.rules.facts.robots_changes import RobotsDifference, difference, has_rules
 
 URL = "https://example.com/robots.txt"
 BEFORE = "User-agent: *\nDisallow: /a\nDisallow: /gr%C3%B6%c3%9fe$\nSitemap: https://example.com/sitemap.xml\n"

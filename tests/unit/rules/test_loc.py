@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.utility_pages import KINDS
+from sitemapcrawler.rules.facts.replied import KINDS
 from tests.unit.tables import cases
 
 from .expecting import CORE, rules_of

@@ -12,7 +12,7 @@ from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
 from sitemapcrawler.verification.asking import Verification
-from sitemapcrawler.verification.target_pages import Targets
+from sitemapcrawler.verification.verifying import Targets
 from tests.unit.rules.replying import made
 from tests.unit.tables import cases
 
