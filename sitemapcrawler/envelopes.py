@@ -60,7 +60,6 @@ class NotedBatch(UrlBatch):
 
     @property
     def urls(self) -> list[UrlRecord]:
-        """The records."""
         if self._urls is None:
             self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
         return self._urls

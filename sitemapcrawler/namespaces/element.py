@@ -106,7 +106,6 @@ class Unparsed:
         """The text of its priority. Other texts are in the record, without white space around them."""
 
     def element(self) -> Element:
-        """Parse the entry."""
         return self._parse(self.text, self.line)
 
 

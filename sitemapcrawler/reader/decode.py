@@ -298,7 +298,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 
 
 def decode(chunks: Iterable[bytes], faults: Faults, charset: str | None = None) -> Iterator[str]:
-    """Return the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark. `charset`: from the
+    """Yield the text, with line ends normalised to LF (XML 1.0, 2.11) and no byte order mark. `charset`: from the
     Content-Type header.
 
     Invalid bytes become U+FFFD, and the first of them is noted. An empty chunk yields an empty text.
@@ -309,9 +309,10 @@ def decode(chunks: Iterable[bytes], faults: Faults, charset: str | None = None) 
         start += chunk
         if len(start) >= START:
             break
+        yield ""
     faults.encoding, mark = detect(start, faults)
     other = _codec(charset) if charset is not None and faults.encoding == UTF_8 and not mark else None
-    return _text(chain([start[mark:]], stream), faults.encoding, faults, other if other != UTF_8 else None)
+    yield from _text(chain([start[mark:]], stream), faults.encoding, faults, other if other != UTF_8 else None)
 
 
 def detect(start: bytes, faults: Faults) -> tuple[str, int]:

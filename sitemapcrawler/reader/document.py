@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sitemapcrawler.items import Counts, SitemapRecord, objects_in
-from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
+from sitemapcrawler.reader.decode import MAGIC, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entry, EntryBuilder, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS, TEXT, UNKNOWN, format_named
@@ -205,8 +205,7 @@ class Document:
         Content-Encoding names deflate.
         """
         plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults, deflated))
-        start = yield from self._start(plain)
-        texts = decode(self._ended(chain([start], plain)), self.faults, self._charset)
+        texts = decode(self._ended(plain), self.faults, self._charset)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count
             if len(records) > left:
@@ -273,17 +272,6 @@ class Document:
         yield from chunks
         if self._cut is not None and "doc-truncated" not in self.faults:
             self.faults.add("doc-truncated", self._cut)
-
-    @staticmethod
-    def _start(chunks: Iterator[bytes]) -> Generator[list[Entry], None, bytes]:
-        """Read the bytes needed to detect the encoding."""
-        start = b""
-        for chunk in chunks:
-            start += chunk
-            if len(start) >= START:
-                break
-            yield []
-        return start
 
     def _entries(self, texts: Iterator[str]) -> Iterator[list[Entry]]:
         head, text, line = yield from self._head(texts)

@@ -192,7 +192,7 @@ class EntryBuilder:
         fields, others = self._sort(element)
         if "loc" in fields and fields["loc"].has_children:
             self.faults.add("loc-invalid-uri", "elements inside a URL: the entry was left out", fields["loc"].line)
-            self.faults.leave_out()
+            self.faults.lost += 1
             return None
         raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:
@@ -237,7 +237,6 @@ class EntryBuilder:
         return text
 
     def is_entry(self, element: Element) -> bool:
-        """Return whether an element is a `<url>` or `<sitemap>`."""
         return element.name in ENTRIES and self.is_core(element)
 
     def _is_foreign(self, element: Element) -> bool:

@@ -98,10 +98,6 @@ class Faults:
         if not of_file and len(self.recent) < MAX_KEPT:
             self.recent.append((rule, place))
 
-    def leave_out(self, entries: int = 1) -> None:
-        """Count entries that cannot be trusted."""
-        self.lost += entries
-
     def lose(self, rule: str, line: int | None, text: str) -> None:
         """Keep what was left out, if losses are kept. `rule`: the fault; None was noted if it is empty."""
         if self.losses is not None:

@@ -210,13 +210,11 @@ class DocumentStart:
 
 
 def is_html(start: DocumentStart) -> bool:
-    """Return whether a document is an HTML page."""
     visible = start.visible
     return HTML_START.match(visible, start.position) is not None or HTML_ANYWHERE.search(visible) is not None
 
 
 def is_text(start: DocumentStart) -> bool:
-    """Return whether a document is a text sitemap."""
     return (
         not start.text.startswith("<", start.position)
         and URL_LINE.search(start.text, 0, TEXT_WINDOW) is not None

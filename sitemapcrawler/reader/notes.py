@@ -43,7 +43,6 @@ class Notes(dict[int, Note]):
 
     @classmethod
     def table(cls, notes: Iterable[Note]) -> Self:
-        """A table of these notes."""
         return cls({id(note.record): note for note in notes})
 
     def on(self, record: UrlRecord) -> Note:

@@ -42,7 +42,6 @@ class Scope:
         """Name as expat gives it -> (namespace, local name); at most `MAX_NAMES`."""
 
     def declare(self, prefix: str, uri: str) -> None:
-        """Add a namespace."""
         if len(self.namespaces) < MAX_NAMES and len(uri) <= MAX_NAME:
             self.namespaces.setdefault(uri, prefix)
 

@@ -224,7 +224,7 @@ class Builder:
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""
         records = [self._recover(found) for found in recovered]
-        self.entries.faults.leave_out(records.count(None))
+        self.entries.faults.lost += records.count(None)
         return records
 
     def _recover(self, found: Recovered | None) -> Entry | None:

@@ -260,7 +260,6 @@ def _unknown_attributes(head: DocumentHead, line: int, faults: Faults) -> None:
 
 
 def _doctype_line(text: str) -> int:
-    """Return the line of the DOCTYPE."""
     doctype = DOCTYPE.search(text)
     return 1 + text.count("\n", 0, doctype.start() if doctype else 0)
 

@@ -11,8 +11,6 @@ from typing import cast
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.reader.diagnosis import (
-    GENERAL,
-    HYPHENS,
     ILLEGAL,
     MAX_SHOWN,
     TRAILING,
@@ -63,7 +61,6 @@ class Window:
 
     @property
     def place(self) -> Place:
-        """The place of `at` in the document."""
         return self.line, self._column
 
     def add(self, text: str) -> int:
@@ -119,11 +116,6 @@ MAX_DOCUMENTS = 50
 BLANKS = " \t\n"
 TAG = re.compile(r"<(?:(!--|\?|!\[CDATA\[)|(/?)((?:[^\s<>/:!?]+:)?([^\s<>/:!?]+)))")
 """Beginning of a section or a tag."""
-ILLEGAL_IN_SECTION = {
-    close: re.compile(f"{hyphens}[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-    for close, hyphens in (("-->", "--(?!>)|"), ("?>", ""), ("]]>", ""))
-}
-"""End of a section -> what it must not contain (XML 1.0, productions 2, 15, 16 and 20)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +169,6 @@ class XmlReader:
         self._parser = PieceParser(limits.max_depth, self._scope, entries.keep_source)
         self._documents = 1
         self._skip = ""
-        self._checks_section = False
         self._alone_until = 0
         self._given_up = False
         self._enter(head)
@@ -377,7 +368,7 @@ class XmlReader:
         if end >= 0:
             return Cut(end + len(close))
         if len(window.text) >= limit:
-            self._skip, self._checks_section = close, True
+            self._skip = close
             window.move(mark.end())
         return None
 
@@ -386,22 +377,10 @@ class XmlReader:
         window = self._window
         text, close = window.text, self._skip
         end = text.find(close, window.at)
-        if self._checks_section:
-            self._check_section(end if end >= 0 else len(text) - 2)
         window.move(end + len(close) if end >= 0 else max(window.at, len(text) - (0 if is_last else 2)))
         if end >= 0 or is_last:
-            self._skip, self._checks_section = "", False
+            self._skip = ""
         return not self._skip
-
-    def _check_section(self, end: int) -> None:
-        """Note the first fault in a skipped section, up to `end`: no parser sees it."""
-        window = self._window
-        illegal = ILLEGAL_IN_SECTION[self._skip].search(window.text, window.at)
-        if illegal is None or illegal.start() >= end:
-            return
-        self._checks_section = False
-        rule, message = (GENERAL, HYPHENS) if illegal[0] == "--" else ("doc-control-character", ILLEGAL)
-        self._add_fault(rule, message, window.text[window.at :], illegal.start() - window.at, window.place)
 
     def _read_usual(self) -> None:
         """Read entries that need no parser."""

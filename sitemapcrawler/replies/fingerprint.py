@@ -66,7 +66,6 @@ class Fingerprint:
 
     @property
     def is_home(self) -> bool:
-        """True if the home page was requested."""
         return not _rest(self.asked)
 
     def likeness(self, other: Fingerprint) -> float:

@@ -292,7 +292,6 @@ class Policy:
         return Timing() if group is None else timing(group.timing)
 
     def denying_groups(self) -> list[Group]:
-        """Return the groups that disallow everything."""
         known: dict[int, tuple[int, int]] = {}
         return [group for group in self.groups.values() if denies_everything(group, known)]
 

@@ -144,7 +144,6 @@ class Pattern:
 
     @property
     def everything(self) -> bool:
-        """True if the pattern matches every path."""
         first, *rest = self.parts
         return first in {"", "/"} and not any(rest) and (bool(rest) or not self.anchored)
 

@@ -36,7 +36,6 @@ def markdown(rule: Rule) -> str:
 
 
 def names_elsewhere(rule: Rule) -> str:
-    """List the names that other tools give the rule."""
     return "; ".join(f"{tool}: {name}" for tool, name in rule.also.items())
 
 

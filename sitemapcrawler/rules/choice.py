@@ -80,7 +80,6 @@ class Choice:
         return [rule for rule in self.all_rules if not wanted.isdisjoint(rule.of) and self.chosen(rule)]
 
     def chosen(self, rule: Rule) -> bool:
-        """True if the rule is selected."""
         on_the_crawl = NONE not in self.select and not ON_THE_CRAWL.isdisjoint(rule.of)
         if self.select and not names(rule, self.select) and not on_the_crawl:
             return False
@@ -115,7 +114,6 @@ def names(rule: Rule, chosen: Iterable[str]) -> bool:
 
 
 def needs_pages(rule: Rule) -> bool:
-    """True if a rule judges the answers of pages."""
     return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.of)
 
 

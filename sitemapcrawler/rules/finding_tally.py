@@ -26,7 +26,6 @@ class Sum(msgspec.Struct, omit_defaults=True):
     """Number of files."""
 
     def add(self, other: Sum) -> None:
-        """Add the sum of another file."""
         self.first = min(self.first, other.first, key=lambda finding: finding.sitemap or "")
         self.entries += other.entries
         self.of += other.of
@@ -55,7 +54,6 @@ class RuleTally(msgspec.Struct, omit_defaults=True):
         self.unlisted += unlisted
 
     def add(self, other: RuleTally) -> None:
-        """Add what the rule found elsewhere."""
         add_counts(self.severities, other.severities)
         self.unlisted += other.unlisted
         self.unjudged += other.unjudged
@@ -89,7 +87,6 @@ class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
         return self.rules.get(rule) or RuleTally()
 
     def add(self, other: FindingTally) -> None:
-        """Add what was found elsewhere."""
         for id, found in other.rules.items():
             self.of(id).add(found)
         add_counts(self.entries, other.entries)
@@ -97,12 +94,10 @@ class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
 
     @property
     def counts(self) -> Counter[str]:
-        """Findings by rule."""
         return Counter({id: found.findings for id, found in self.rules.items() if found.severities})
 
     @property
     def severities(self) -> Counter[str]:
-        """Findings by severity."""
         counts: Counter[str] = Counter()
         for found in self.rules.values():
             counts.update(found.severities)
@@ -110,6 +105,5 @@ class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
 
 
 def add_counts(counts: dict[str, int], more: Mapping[str, int]) -> None:
-    """Add counts by name to others."""
     for name, count in more.items():
         counts[name] = counts.get(name, 0) + count

@@ -101,7 +101,6 @@ class Judge:
 
     @property
     def found(self) -> FindingTally:
-        """What was found so far."""
         total = FindingTally()
         for tally in (*self._sites.values(), *self._open.values(), self.of_site, self._of_crawl):
             total.add(tally)
@@ -109,12 +108,10 @@ class Judge:
 
     @property
     def counts(self) -> Counter[str]:
-        """Findings by rule."""
         return self.found.counts
 
     @property
     def severities(self) -> Counter[str]:
-        """Findings by severity."""
         return self.found.severities
 
     @property
@@ -309,11 +306,9 @@ class Judge:
                 break
 
     def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted, notes: Notes) -> None:
-        """Judge entries whose URLs were requested."""
         self._each(Of.REPLY, replies, file, notes)
 
     def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted, notes: Notes) -> None:
-        """Judge images and video files."""
         self._each(Of.ASSET, assets, file, notes)
 
     def judges(self, rules: Iterable[str]) -> bool:
@@ -503,7 +498,6 @@ class Judge:
                 self._repeat([first[id]], file, number)
 
     def _messages(self, rules: Iterable[Rule], facts: object) -> Iterator[RuleMessage]:
-        """Run rules on the same facts."""
         return (said for rule in rules for said in self._run(rule, facts))
 
     def _run(self, rule: Rule, facts: object) -> list[RuleMessage]:

@@ -289,7 +289,6 @@ class Asker:
         return step, last
 
     def remember(self, method: str, key: str, step: Step) -> None:
-        """Restore the result of a request."""
         self._memo.put(method, key, step)
 
     def close(self) -> None:

@@ -165,7 +165,6 @@ class Visit:
             self.ended.set_result((result, note))
 
     async def answer(self, route: Route, request: Request) -> None:
-        """Answer a request of the page."""
         self.begun += 1
         self.running += 1
         if self.begun > MAX_INTERCEPTED:
@@ -237,7 +236,6 @@ class Browser:
             await driver.stop()
 
     def stop(self) -> None:
-        """End the current visit."""
         self._end(RenderResult.STOPPED)
 
     def _end(self, result: RenderResult, note: str | None = None) -> None:

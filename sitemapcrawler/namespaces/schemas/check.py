@@ -161,7 +161,6 @@ class _Check:
         return [child for _, child in sorted(ranked, key=itemgetter(0))]
 
     def _is_field(self, element: Element) -> bool:
-        """Return whether an element is one of the protocol."""
         return element.uri in self._core or not element.uri
 
     def _report(self, rule: str, element: Element, said: str) -> None:

@@ -127,6 +127,5 @@ def recorded(preferences: tuple[Preference, ...]) -> UsageRecord | None:
 
 
 def preferences_of(record: UsageRecord | None) -> tuple[Preference, ...]:
-    """The preferences of a record."""
     held = [(use, getattr(record, use), getattr(record, f"{use}_by")) for use in Use if record is not None]
     return tuple(Preference(use, value == ALLOW, place) for use, value, place in held if value)

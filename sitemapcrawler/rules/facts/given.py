@@ -163,7 +163,6 @@ class FileFacts:
     _repeated: set[int] = field(default_factory=set, repr=False)
 
     def list_child(self, child: ChildRecord) -> None:
-        """Record a child of an index."""
         self.child_count += 1
         self.dated_children += child.lastmod is not None
         self.child_tally.count_dates([child])
@@ -245,7 +244,6 @@ class FileFacts:
 
     @property
     def is_child(self) -> bool:
-        """True for a file that an index lists."""
         return self.record.found_by == INDEX.name
 
     @property
@@ -310,7 +308,6 @@ class EntryFacts:
 
     @cached_property
     def written(self) -> str:
-        """The URL as written."""
         return self.record.loc_raw if self.record.loc_raw is not None else self.record.loc
 
     @cached_property
@@ -367,7 +364,6 @@ class EntryFacts:
 
     @cached_property
     def standing(self) -> Standing:
-        """Where the URL is relative to the file."""
         if self.uri is None or self.form is not Form.ABSOLUTE:
             return Standing.INSIDE
         return self.file.standing_of(self.record.loc)
@@ -394,7 +390,6 @@ class UrlFacts(EntryFacts):
 
     @cached_property
     def standing(self) -> Standing:
-        """Where the URL is relative to the file."""
         return self.file.standing_of(self.record.loc) if self.is_only_elsewhere else super().standing
 
     @property

@@ -205,7 +205,6 @@ class Frequent:
         self._add(Counter(values))
 
     def merge(self, other: Frequent) -> None:
-        """Add the counts of another instance."""
         self._add(other._counts, other.total)
 
     def state(self) -> tuple[int, dict[str, int]]:
@@ -214,7 +213,6 @@ class Frequent:
 
     @classmethod
     def from_state(cls, state: tuple[int, dict[str, int]]) -> Self:
-        """Restore an instance from its state."""
         made = cls()
         made._add(Counter(state[1]), state[0])
         return made
@@ -344,7 +342,6 @@ class Trust:
         evidence.identical = _of_one_hour(self._hours)
 
     def merge(self, other: Trust) -> None:
-        """Add the evidence of a closed file."""
         for part in fields(Evidence):
             total = getattr(self._evidence, part.name) + getattr(other._evidence, part.name)
             setattr(self._evidence, part.name, total)
@@ -361,7 +358,6 @@ class Trust:
 
     @classmethod
     def from_state(cls, state: JsonObject) -> Self:
-        """Restore an instance from its state."""
         made = cls()
         made._evidence = Evidence(**state["evidence"])
         made._hours, made._header_hours = (

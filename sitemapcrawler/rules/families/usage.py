@@ -37,7 +37,7 @@ CRAWLERS = {
 """Purposes of the crawlers that a use concerns."""
 READERS = {**CRAWLERS, Use.INPUT: ANSWERS}
 """Purposes of the crawlers that read what a page states: `nosnippet` is read by those of search engines."""
-MAX_PATHS = 1_000
+MAX_PATHS = 100
 """Paths of one robots.txt that are searched for contradictions."""
 MAX_GROUPS = 50
 """Groups of one robots.txt that are."""

@@ -410,23 +410,12 @@ def test_a_malformed_section_behind_the_root_hides_its_entries(section: str, rul
     assert read(urlset(GOOD, f"{section}\n", GOOD), size).locs == [KEPT, KEPT]
 
 
-@pytest.mark.parametrize(
-    ("inside", "rules"),
-    [
-        ("x", {}),
-        ("a -- b", {"doc-xml-malformed": 1}),
-        ("-", {"doc-xml-malformed": 1}),
-        ("\x01 -- \x02", {"doc-control-character": 1}),
-    ],
-)
 @pytest.mark.parametrize("size", [3, 100, None])
-def test_a_comment_that_is_larger_than_the_limit_is_checked(
-    inside: str, rules: dict[str, int], size: int | None
-) -> None:
-    comment = f"<!--{HIDDEN * 30}{inside}-->"
+def test_a_comment_that_is_larger_than_the_limit_is_skipped(size: int | None) -> None:
+    comment = f"<!--{HIDDEN * 30}a -- b\x01-->"
     for text in (urlset(GOOD, comment, GOOD), f"{urlset(GOOD, GOOD)}{comment}"):
         reading = read(text, size, limits=Limits(max_element=500))
-        assert (reading.locs, reading.rules) == ([KEPT, KEPT], rules)
+        assert (reading.locs, reading.rules) == ([KEPT, KEPT], {})
 
 
 VIDEO = "<video:video><video:title>a</video:title><video:description>b</video:description>"
