@@ -349,7 +349,7 @@ def row(
     id: str,
     severity: Severity,
     source: str,
-    of: Subject,
+    of: Subject | tuple[Subject, ...],
     per: Per | Once | None = None,
     also: dict[str, str] | None = None,
 ) -> Callable[[str], Check]:

@@ -29,7 +29,21 @@ from sitemapcrawler.rules.facts.objects import left_entity
 from sitemapcrawler.rules.facts.replied import line_of, trouble
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import NOT_INDEXED, names_canonical, on_targets
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Of, Per, rule
+from sitemapcrawler.rules.registry import (
+    ERROR,
+    ESCAPING,
+    INFO,
+    WARNING,
+    Check,
+    Message,
+    Objects,
+    Of,
+    Once,
+    Per,
+    Severity,
+    row,
+    rule,
+)
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
 
@@ -37,7 +51,8 @@ GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 X_DEFAULT = f"{LOCALIZED}#xdefault"
 MAX_NAMED = 5
 """Codes that a message names."""
-hreflang_rule = partial(rule, of=Objects(HREFLANG_EXTENSION, usual=has_usual_versions))
+UNUSUAL_VERSIONS = Objects(HREFLANG_EXTENSION, usual=has_usual_versions)
+hreflang_rule = partial(rule, of=UNUSUAL_VERSIONS)
 """Registers a rule on entries with language versions that are not all usual."""
 
 
@@ -206,24 +221,51 @@ CODES = f"{LOCALIZED}#language-codes"
 SITEMAP = f"{LOCALIZED}#sitemap"
 
 
-def _once_per_entry(
-    entry: UrlFacts,
+Describe = Callable[[AlternateLink], str | None]
+
+
+def link_rule(
+    id: str,
+    severity: Severity,
+    source: str,
     at_fault: Callable[[AlternateLink], bool],
-    text: Callable[[AlternateLink], str],
-    value: Callable[[AlternateLink], str | None] = lambda link: link.alternate.href,
-) -> Iterator[Message]:
-    """Yield one message for all links of an entry that are `at_fault`. `text` and `value` describe the first."""
-    cluster = cluster_of(entry)
-    if cluster is None or not cluster.odd:
-        return
-    links = [link for link in cluster.odd if at_fault(link)]
-    if links:
-        more = f" (and {len(links) - 1} more of its links)" if len(links) > 1 else ""
-        yield Message(text(links[0]) + more, cluster.line_of(links[0].position), value=value(links[0]))
+    text: Describe,
+    value: Describe = lambda link: link.alternate.href,
+    per: Once | None = None,
+    also: dict[str, str] | None = None,
+) -> Callable[[str], Check]:
+    """A rule with one message for all links of an entry that are `at_fault`. `text` and `value` describe the first."""
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        cluster = cluster_of(entry)
+        links = [link for link in cluster.odd if at_fault(link)] if cluster is not None else []
+        if cluster is not None and links:
+            more = f" (and {len(links) - 1} more of its links)" if len(links) > 1 else ""
+            yield Message(f"{text(links[0])}{more}", cluster.line_of(links[0].position), value=value(links[0]))
+
+    return row(check, id, severity, source, UNUSUAL_VERSIONS, per, also)
 
 
 def _written_code(link: AlternateLink) -> str | None:
     return link.alternate.hreflang
+
+
+def _lacks_code(link: AlternateLink) -> str:
+    other = next((name for name in link.alternate.attributes if name.lower() == "hreflang"), None)
+    return f"{other} is not the attribute hreflang" if other else "a link to an alternate has no hreflang"
+
+
+def _written_rel(link: AlternateLink) -> str:
+    return f"rel is {quoted(link.alternate.rel)}" if link.alternate.rel else "no rel"
+
+
+def _link_name(link: AlternateLink) -> str:
+    return link.code.written or (quoted(link.alternate.href) if link.alternate.href else "nothing")
+
+
+def _is_relative(href: str | None) -> bool:
+    """True for a URL without scheme or host. `www.example.com/` is relative, too."""
+    return bool(href) and ":" not in (href or "").partition("/")[0]
 
 
 @hreflang_rule(
@@ -255,172 +297,136 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, cluster.line_of(link.position), value=code.written, severity=severity)
 
 
-@hreflang_rule(
+link_rule(
     "hreflang-code-underscore",
     ERROR,
     CODES,
-    per=Per.FILE("have a language code with an underscore", by_value=True),
-    also={"Screaming Frog": "Incorrect Language & Region Codes"},
-)
-def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
-    """The parts of the code are joined by an underscore.
+    lambda link: link.code.underscore,
+    lambda link: f"the hreflang {link.code.written!r} has an underscore; with a hyphen it is {link.code.canonical}",
+    _written_code,
+    Per.FILE("have a language code with an underscore", by_value=True),
+    {"Screaming Frog": "Incorrect Language & Region Codes"},
+)("""
+    The parts of the code are joined by an underscore.
 
     Why: A language tag has hyphens (RFC 5646); search engines ignore a link with any other code.
     Fix: Join language and country by a hyphen instead of an underscore.
     Bad: `hreflang="en_US"`
     Good: `hreflang="en-US"`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: link.code.underscore,
-        lambda link: f"the hreflang {link.code.written!r} has an underscore; with a hyphen it is {link.code.canonical}",
-        _written_code,
-    )
+""")
 
 
-@hreflang_rule(
+link_rule(
     "hreflang-code-case",
     INFO,
     "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1",
-    per=Per.FILE("have a language code in an unusual case"),
-)
-def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
-    """The language code has an unusual case. The convention is a lowercase language, a capitalised script and an
+    lambda link: link.code.counts and link.code.canonical != link.code.written,
+    lambda link: f"the hreflang {link.code.written!r} is usually written {link.code.canonical}",
+    _written_code,
+    Per.FILE("have a language code in an unusual case"),
+)("""
+    The language code has an unusual case. The convention is a lowercase language, a capitalised script and an
     uppercase country.
 
     Why: Case makes no difference to search engines, but may to tools that compare codes as strings.
     Fix: Write the language in lowercase and the country in uppercase.
     Bad: `hreflang="en-gb"`
     Good: `hreflang="en-GB"`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: link.code.counts and link.code.canonical != link.code.written,
-        lambda link: f"the hreflang {link.code.written!r} is usually written {link.code.canonical}",
-        _written_code,
-    )
+""")
 
 
-@hreflang_rule("hreflang-code-missing", ERROR, SITEMAP)
-def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to a language version has no `hreflang`. It is missing or empty. Once per entry.
+link_rule("hreflang-code-missing", ERROR, SITEMAP, lambda link: not link.code.written, _lacks_code)("""
+    A link to a language version has no `hreflang`. It is missing or empty. Once per entry.
 
     Why: Without it the language of the other page is unknown. Links with a `media` or a `type`, and links to apps, need
     none.
     Fix: Add a `hreflang` with the language of the linked page, or remove the link.
     Bad: `<xhtml:link rel="alternate" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
-    """
-
-    def text(link: AlternateLink) -> str:
-        other = next((name for name in link.alternate.attributes if name.lower() == "hreflang"), None)
-        return f"{other} is not the attribute hreflang" if other else "a link to an alternate has no hreflang"
-
-    yield from _once_per_entry(entry, lambda link: not link.code.written, text)
+""")
 
 
-@hreflang_rule("hreflang-href-missing", ERROR, SITEMAP)
-def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to a language version has no `href`. It is missing or empty. Once per entry.
+link_rule(
+    "hreflang-href-missing",
+    ERROR,
+    SITEMAP,
+    lambda link: not link.alternate.href,
+    lambda link: f"no href on the link for {_link_name(link)}",
+    _written_code,
+)("""
+    A link to a language version has no `href`. It is missing or empty. Once per entry.
 
     Why: It leads nowhere.
     Fix: Add an `href` with the URL of the language version, or remove the link.
     Bad: `<xhtml:link rel="alternate" hreflang="de"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: not link.alternate.href,
-        lambda link: f"no href on the link for {_link_name(link)}",
-        _written_code,
-    )
+""")
 
 
-@hreflang_rule("hreflang-href-relative", ERROR, GUIDELINES)
-def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of a language version is not absolute. Once per entry.
+link_rule(
+    "hreflang-href-relative",
+    ERROR,
+    GUIDELINES,
+    lambda link: _is_relative(link.alternate.href),
+    lambda link: f"{quoted(link.alternate.href)} is not absolute",
+)("""
+    The URL of a language version is not absolute. Once per entry.
 
     Why: "alternate URLs must be fully-qualified, including the transport method".
     Fix: Write the full URL with scheme and host.
     Bad: `href="/de/"`, `href="//example.com/de/"`
     Good: `href="https://example.com/de/"`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: _is_relative(link.alternate.href),
-        lambda link: f"{quoted(link.alternate.href)} is not absolute",
-    )
+""")
 
 
-@hreflang_rule("hreflang-href-invalid", ERROR, GUIDELINES)
-def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once per entry.
+link_rule(
+    "hreflang-href-invalid",
+    ERROR,
+    GUIDELINES,
+    lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
+    lambda link: f"{quoted(link.alternate.href)} is not an http or https URL",
+)("""
+    The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once per entry.
 
     Why: The link leads nowhere.
     Fix: Correct the URL of the language version, or remove the link.
     Bad: `href="https://"`, `href="htps://example.com/de/"`
     Good: `href="https://example.com/de/"`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
-        lambda link: f"{quoted(link.alternate.href)} is not an http or https URL",
-    )
+""")
 
 
-@hreflang_rule(
+link_rule(
     "hreflang-href-double-escaped",
     WARNING,
     ESCAPING,
+    lambda link: left_entity(link.alternate.href) is not None,
+    lambda link: left_entity(link.alternate.href) or "",
     per=Per.FILE("link to a language version whose URL was escaped twice"),
-)
-def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
-    """A language version has a URL that was escaped twice.
+)("""
+    A language version has a URL that was escaped twice.
 
     Why: It names a URL that contains the characters `&amp;`, which is a different page.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `href="https://example.com/?a=1&amp;amp;lang=de"`
     Good: `href="https://example.com/?a=1&amp;lang=de"`
-    """
-    yield from _once_per_entry(
-        entry,
-        lambda link: left_entity(link.alternate.href) is not None,
-        lambda link: left_entity(link.alternate.href) or "",
-    )
+""")
 
 
-@hreflang_rule("hreflang-rel-missing", ERROR, SITEMAP)
-def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link with a `hreflang` is not `rel="alternate"`. Once per entry.
+link_rule(
+    "hreflang-rel-missing",
+    ERROR,
+    SITEMAP,
+    lambda link: link.alternate.rel is not None and "alternate" not in link.alternate.rel.lower().split(),
+    lambda link: f"{_written_rel(link)} on the link for {_link_name(link)}",
+    lambda link: link.alternate.rel or None,
+)("""
+    A link with a `hreflang` is not `rel="alternate"`. Once per entry.
 
     Why: Without it the link does not name an alternate of the page, and search engines ignore it.
     Fix: Add `rel="alternate"` to the link.
     Bad: `<xhtml:link hreflang="de" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
-    """
-
-    def text(link: AlternateLink) -> str:
-        rel = link.alternate.rel
-        return f"{f'rel is {quoted(rel)}' if rel else 'no rel'} on the link for {_link_name(link)}"
-
-    yield from _once_per_entry(
-        entry,
-        lambda link: link.alternate.rel is not None and "alternate" not in link.alternate.rel.lower().split(),
-        text,
-        lambda link: link.alternate.rel or None,
-    )
-
-
-def _link_name(link: AlternateLink) -> str:
-    return link.code.written or (quoted(link.alternate.href) if link.alternate.href else "nothing")
-
-
-def _is_relative(href: str | None) -> bool:
-    """True for a URL without scheme or host. `www.example.com/` is relative, too."""
-    return bool(href) and ":" not in (href or "").partition("/")[0]
-
-
-FROG = "Screaming Frog"
+""")
 
 
 ON = (Of.REPLY, Of.SITE)
@@ -441,101 +447,6 @@ def _status_fault(reply: ReplyRecord) -> str | None:
     return trouble(reply) if _is_broken(reply) else None
 
 
-class AlternateReply(NamedTuple):
-    """The reply to a language version other than the page itself."""
-
-    alternate: Alternate
-    reply: ReplyRecord
-
-
-@rule(
-    "hreflang-target-status",
-    ERROR,
-    GUIDELINES,
-    ON,
-    per=Per.FILE("link to language versions that do not work"),
-    also={FROG: "Non-200 Hreflang URLs"},
-)
-def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version does not work. It answers with an error, is a soft 404, or does not answer at all.
-
-    Why: Search engines ignore the link, and send visitors of that language to another page.
-    Fix: Link to a page that answers 200, or remove the link in all versions.
-    Bad: `hreflang="de"` with a URL that answers 404
-    Good: the URL of the German page, or no link
-    """
-    if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-status")
-    else:
-        yield from _once_for_targets(facts, _status_fault)
-
-
-@rule(
-    "hreflang-target-redirect",
-    WARNING,
-    GUIDELINES,
-    ON,
-    per=Per.FILE("link to language versions that redirect"),
-    also={FROG: "Non-200 Hreflang URLs"},
-)
-def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to redirects.
-
-    Why: The page at the end does not link back to this URL, so the link may not count.
-    Fix: Link to the redirect target instead.
-    Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
-    Good: `https://example.com/de/`
-    """
-    if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-redirect")
-    else:
-        yield from _once_for_targets(facts, _redirect_fault)
-
-
-@rule(
-    "hreflang-target-noindex",
-    ERROR,
-    GUIDELINES,
-    ON,
-    per=Per.FILE("link to language versions that are noindex"),
-    also={FROG: "Noindex Return Links"},
-)
-def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version is noindex. It tells all search engines, or Googlebot, not to index it.
-
-    Why: A page that is not indexed cannot be shown instead of this one.
-    Fix: Remove `noindex` from the page, or the link from all versions.
-    Bad: `hreflang="de"` with the URL of a page that has `noindex`
-    Good: a page that may be indexed, or no link
-    """
-    if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-noindex")
-    else:
-        yield from _once_for_targets(facts, _noindex_fault)
-
-
-@rule(
-    "hreflang-target-noncanonical",
-    WARNING,
-    GUIDELINES,
-    ON,
-    per=Per.FILE("link to language versions with another canonical"),
-    also={FROG: "Non-Canonical Return Links"},
-)
-def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version names another URL as its canonical.
-
-    Why: Search engines index the canonical, which may have other links.
-    Fix: Let the language version name itself as canonical, or link to its canonical.
-    Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
-    Good: `https://example.com/de/`
-    """
-    if isinstance(facts, SiteFacts):
-        yield from on_targets(facts, "hreflang-target-noncanonical")
-    else:
-        yield from _once_for_targets(facts, _noncanonical_fault)
-
-
 def _redirect_fault(reply: ReplyRecord) -> str | None:
     if reply.kind == ReplyKind.OK and reply.refresh is not None:
         return f"redirects to {quoted(reply.refresh)}"
@@ -548,6 +459,67 @@ def _noindex_fault(reply: ReplyRecord) -> str | None:
 
 def _noncanonical_fault(reply: ReplyRecord) -> str | None:
     return names_canonical(reply.canonical or "") if indexability(reply) is Indexability.CANONICALISED else None
+
+
+class AlternateReply(NamedTuple):
+    """The reply to a language version other than the page itself."""
+
+    alternate: Alternate
+    reply: ReplyRecord
+
+
+def target_rule(
+    id: str, severity: Severity, what: str, frog: str, fault: Callable[[ReplyRecord], str | None]
+) -> Callable[[str], Check]:
+    """A rule on the replies to language versions. `what`: what these do; `frog`: its name in Screaming Frog."""
+
+    def check(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
+        return on_targets(facts, id) if isinstance(facts, SiteFacts) else _once_for_targets(facts, fault)
+
+    per = Per.FILE(f"link to language versions that {what}")
+    return row(check, id, severity, GUIDELINES, ON, per, {"Screaming Frog": frog})
+
+
+target_rule("hreflang-target-status", ERROR, "do not work", "Non-200 Hreflang URLs", _status_fault)("""
+    A language version does not work. It answers with an error, is a soft 404, or does not answer at all.
+
+    Why: Search engines ignore the link, and send visitors of that language to another page.
+    Fix: Link to a page that answers 200, or remove the link in all versions.
+    Bad: `hreflang="de"` with a URL that answers 404
+    Good: the URL of the German page, or no link
+""")
+
+
+target_rule("hreflang-target-redirect", WARNING, "redirect", "Non-200 Hreflang URLs", _redirect_fault)("""
+    A language version that the entry links to redirects.
+
+    Why: The page at the end does not link back to this URL, so the link may not count.
+    Fix: Link to the redirect target instead.
+    Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
+    Good: `https://example.com/de/`
+""")
+
+
+target_rule("hreflang-target-noindex", ERROR, "are noindex", "Noindex Return Links", _noindex_fault)("""
+    A language version is noindex. It tells all search engines, or Googlebot, not to index it.
+
+    Why: A page that is not indexed cannot be shown instead of this one.
+    Fix: Remove `noindex` from the page, or the link from all versions.
+    Bad: `hreflang="de"` with the URL of a page that has `noindex`
+    Good: a page that may be indexed, or no link
+""")
+
+
+target_rule(
+    "hreflang-target-noncanonical", WARNING, "have another canonical", "Non-Canonical Return Links", _noncanonical_fault
+)("""
+    A language version names another URL as its canonical.
+
+    Why: Search engines index the canonical, which may have other links.
+    Fix: Let the language version name itself as canonical, or link to its canonical.
+    Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
+    Good: `https://example.com/de/`
+""")
 
 
 def _once_for_targets(facts: ReplyFacts, fault: Callable[[ReplyRecord], str | None]) -> Iterator[Message]:

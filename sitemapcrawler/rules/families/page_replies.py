@@ -446,44 +446,45 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"{reply.error} (statuses {statuses(reply)})", value=reply.final_url)
 
 
-@rule("status-redirect-offsite", WARNING, BUILD, Of.REPLY, also=MOVED)
-def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects to another host. That of the sitemap does not count; a leading `www.` makes no difference.
+def moved_rule(id: str, source: str, to: str) -> Callable[[str], Check]:
+    """A rule on a listed URL that redirects to another page, named by `to`."""
+
+    def check(facts: ReplyFacts) -> Iterator[Message]:
+        if fault_of(facts) == id:
+            yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to {to},")
+
+    return row(check, id, WARNING, source, Of.REPLY, also=MOVED)
+
+
+moved_rule("status-redirect-offsite", BUILD, "another host")("""
+    Listed URL redirects to another host. That of the sitemap does not count; a leading `www.` makes no difference.
 
     Why: The page belongs to another site, whose own sitemap should list it. If the redirect is not intended, a domain
     may have been sold or a link hijacked.
     Fix: Remove these URLs from the sitemap, and check that the redirect is intended.
     Bad: `https://example.com/shop`, which redirects to `https://example.net/`
     Good: no entry for it here
-    """
-    if fault_of(facts) == "status-redirect-offsite":
-        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to another host,")
+""")
 
 
-@rule("status-redirect-to-home", WARNING, SOFT, Of.REPLY, also=MOVED)
-def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects to the home page. Or to the home page of a language.
+moved_rule("status-redirect-to-home", SOFT, "the home page")("""
+    Listed URL redirects to the home page. Or to the home page of a language.
 
     Why: Usually the page is gone, and the redirect hides it. Search engines treat that as a missing page.
     Fix: Answer 404 or redirect to the page's replacement, and remove these URLs from the sitemap.
     Bad: a deleted product, which redirects to `https://example.com/`
     Good: status 404 or 410, or a redirect to the page that took its place, and no entry
-    """
-    if fault_of(facts) == "status-redirect-to-home":
-        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to the home page,")
+""")
 
 
-@rule("status-redirect-to-login", WARNING, REDIRECTS, Of.REPLY, also=MOVED)
-def status_redirect_to_login(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects to a login page. On any host, judging by its name.
+moved_rule("status-redirect-to-login", REDIRECTS, "a login page")("""
+    Listed URL redirects to a login page. On any host, judging by its name.
 
     Why: Search engines do not log in: they never see the page, and may index the login page in its place.
     Fix: Remove these URLs from the sitemap, or let everyone read the pages.
     Bad: `https://example.com/account`, which redirects to `https://example.com/login?next=/account`
     Good: no entry for pages behind a login
-    """
-    if fault_of(facts) == "status-redirect-to-login":
-        yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to a login page,")
+""")
 
 
 def _permanence(status: int) -> str:
