@@ -10,7 +10,7 @@ from functools import partial
 from fuzz.inputs import chance, cut, in_time
 from sitemapcrawler.reader.decode import MAGIC, inflate
 from sitemapcrawler.reader.faults import MAX_GZIP_LAYERS, Faults, Limits
-from sitemapcrawler.replies.page.encoding import Inflater
+from sitemapcrawler.replies.page.body import Inflater
 
 SEEDS = ("tests/data/*/*.gz",)
 SMALL = Limits(max_bytes=1000, max_ratio=10)

@@ -24,7 +24,7 @@ from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.entries import ChildEntry
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.replies.page.encoding import charset_of
+from sitemapcrawler.replies.page.body import charset_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts

@@ -22,7 +22,7 @@ from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.replies.page.encoding import charset_of
+from sitemapcrawler.replies.page.body import charset_of
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.rules.finding_tally import add_counts
 from sitemapcrawler.urls import authority

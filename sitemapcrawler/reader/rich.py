@@ -1,8 +1,9 @@
-"""Reads entries with images, videos, news and language versions, or with odd dates and hints, with regular expressions.
+"""Reads entries of usual shapes with regular expressions.
 
-One match checks that an entry has a usual shape; others extract its values. Like `plain`, this accepts nothing that
-an XML parser would read differently; it reads all other entries. The XML element of such an entry is parsed only if a
-rule asks for it.
+A plain entry has no more than a URL, a date and hints as expected, and is read by one match. A rich one has images,
+videos, news or language versions, or odd dates and hints: one match checks its shape, others extract its values. Both
+accept nothing that an XML parser would read differently; it reads all other entries. The XML element of a rich entry is
+parsed only if a rule asks for it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,89 @@ from typing import TypeVar
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO, Alternate, Image, News, Video
-from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.dates import utc, utc_of_plain
 from sitemapcrawler.reader.entries import DECIMAL, FREQUENCIES, Entry, EntryBuilder
-from sitemapcrawler.reader.plain import ENTRY
+from sitemapcrawler.reader.notes import Notes
+
+PLAIN_URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
+"""Printable ASCII except `"`, `<` and `>`; `&` only as `&amp;`; before the path no `@`, which may follow a password."""
+PATTERN = (
+    r"<url>[ \t\n]*+"
+    r"<loc>%s</loc>[ \t\n]*+"
+    r"(?:<lastmod>([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2}))?)</lastmod>"
+    r"[ \t\n]*+)?"
+    r"(?:<changefreq>(always|hourly|daily|weekly|monthly|yearly|never)</changefreq>[ \t\n]*+)?"
+    r"(?:<priority>(0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?)</priority>[ \t\n]*+)?"
+    r"</url>[ \t\n]*+"
+)
+"""One entry and the white space after it."""
+ENTRY = re.compile(PATTERN % f"({PLAIN_URL})")
+PADDED_ENTRY = re.compile(PATTERN % rf"(?=[ \t\n]|[^<]*+(?<=[ \t\n]))[ \t\n]*+({PLAIN_URL})[ \t\n]*+")
+"""The same with white space around the URL."""
+
+BLANKS = " \t\n"
+BLANK = re.compile(r"[ \t\n]*+")
+
+
+def read_plain(
+    text: str,
+    position: int,
+    line: int,
+    sitemap: str,
+    records: list[Entry],
+    padded: list[tuple[UrlRecord, int]],
+    notes: Notes | None = None,
+) -> tuple[int, int]:
+    """Append consecutive plain entries from `position` on to `records`; return the position and line where they end.
+
+    White space around entries is skipped, even if there are none. Entries with white space around their URL also go to
+    `padded`, with the line of their `<loc>`. `notes`: where to keep the text of each entry; None not to.
+    """
+    match = ENTRY.match
+    append = records.append
+    start = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
+    entry = match(text, start)
+    line += text.count("\n", position, start)
+    position = start
+    while True:
+        while entry is not None:
+            loc, lastmod, changefreq, priority = entry.groups()
+            if "&" in loc:
+                loc = loc.replace("&amp;", "&")
+            record = UrlRecord(loc, None, sitemap, line, lastmod, None, changefreq)
+            if lastmod is not None:
+                record.lastmod_at = utc_of_plain(lastmod)
+            if priority is not None:
+                record.priority = float(priority)
+            append(record)
+            if notes is not None:
+                notes.on(record).source = entry[0]
+            end = entry.end()
+            line += text.count("\n", position, end)
+            position = end
+            entry = match(text, position)
+        entry = PADDED_ENTRY.match(text, position)
+        if entry is None:
+            return position, line
+        record = _record(sitemap, line, *entry.groups())
+        append(record)
+        if notes is not None:
+            notes.on(record).source = entry[0]
+        padded.append((record, line + text.count("\n", position, text.index("<loc>", position))))
+        end = entry.end()
+        line += text.count("\n", position, end)
+        position = end
+        entry = match(text, position)
+
+
+def _record(
+    sitemap: str, line: int, loc: str, lastmod: str | None, changefreq: str | None, priority: str | None
+) -> UrlRecord:
+    record = UrlRecord(loc.strip(BLANKS).replace("&amp;", "&"), None, sitemap, line, lastmod, None, changefreq)
+    record.lastmod_at = utc_of_plain(lastmod) if lastmod else None
+    record.priority = None if priority is None else float(priority)
+    return record
+
 
 ILLEGAL = "\r\x00-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff"
 """Characters that need a parser: what XML forbids, what it changes, and U+FFFD for bytes that do not fit."""
@@ -27,7 +108,7 @@ ATTRIBUTE = rf'[^<>&"\t\n{ILLEGAL}]*+(?:{REFERENCE}[^<>&"\t\n{ILLEGAL}]*+)*+'
 WORDS = r"[!-%'-;=?-~]++(?: [!-%'-;=?-~]++)*+"
 """Printable ASCII without blanks at its ends."""
 URL = r"https?://[A-Za-z0-9][!$%'-.0-;=A-~]*+(?:[/?#][!#-%'-;=?A-~]*+(?:&amp;[!#-%'-;=?A-~]*+)*+)?+"
-"""As in `plain`, without `@`."""
+"""As `PLAIN_URL`, without `@`."""
 LONGEST = 64 * 1024
 """Characters of an entry."""
 S = r"[ \t\n]*+"

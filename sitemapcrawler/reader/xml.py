@@ -32,10 +32,9 @@ from sitemapcrawler.reader.pieces import (
     first_fault,
     wrapper,
 )
-from sitemapcrawler.reader.plain import BLANK, ENTRY, PADDED_ENTRY, read_plain
 from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, outcome, readable_root
 from sitemapcrawler.reader.repair import ENDS, section_start
-from sitemapcrawler.reader.rich import EXTENSIONS, LONGEST, RichReader
+from sitemapcrawler.reader.rich import BLANK, ENTRY, EXTENSIONS, LONGEST, PADDED_ENTRY, RichReader, read_plain
 from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
 from sitemapcrawler.urls.display import masked_part
 

@@ -26,7 +26,7 @@ from sitemapcrawler.repair.streaming import COMPARED, LINKED, Dated, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other, rough_key
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
-from sitemapcrawler.replies.page.encoding import is_page
+from sitemapcrawler.replies.page.body import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.replied import TO_HOME, leads_to_login, redirect_rule

@@ -23,7 +23,7 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.places import Placed
 from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import GZIP, Spooled
-from sitemapcrawler.replies.page.encoding import charset_of
+from sitemapcrawler.replies.page.body import charset_of
 from sitemapcrawler.rules import Severity, all_rules
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls.grammar import folder_of

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
-from sitemapcrawler.replies.page.encoding import is_page
+from sitemapcrawler.replies.page.body import is_page
 from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.urls import bare_host

@@ -24,7 +24,7 @@ from sitemapcrawler.items import RenderedRecord
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.page_choice import listed_of, pages_to_render, rendered
 from sitemapcrawler.replies.page import PAGE_LIMIT, Html, joined, media_type, plain_headers
-from sitemapcrawler.replies.page.encoding import HTML_TYPES
+from sitemapcrawler.replies.page.body import HTML_TYPES
 from sitemapcrawler.replies.rendered import MAX_LINKED, RenderResult, added_links, compare, facts_of, rendered_html
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.urls import as_sent

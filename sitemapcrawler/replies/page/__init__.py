@@ -4,9 +4,8 @@ May import `reader`, `robots` and `urls`. Start reading in `facts.py`.
 """
 
 from sitemapcrawler.replies.page.anchors import PageLinks
-from sitemapcrawler.replies.page.body import PAGE_LIMIT, Html, PageReader
+from sitemapcrawler.replies.page.body import PAGE_LIMIT, Html, PageReader, is_html, is_malformed, joined, media_type
 from sitemapcrawler.replies.page.content import Content, content_of, distance
-from sitemapcrawler.replies.page.encoding import is_html, is_malformed, joined, media_type
 from sitemapcrawler.replies.page.facts import Headers, PageFacts, Refresh, page_of, plain_headers, read_page
 from sitemapcrawler.replies.page.metadata import Canonical, Denial, PageDate, Place
 from sitemapcrawler.replies.page.preferences import HEADERS as USAGE_HEADERS

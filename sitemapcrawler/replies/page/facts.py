@@ -19,9 +19,8 @@ from sitemapcrawler.replies.page.anchors import (
     sitemap_files,
     uncrawlable_links,
 )
-from sitemapcrawler.replies.page.body import Html, PageReader
+from sitemapcrawler.replies.page.body import Html, PageReader, is_html, joined
 from sitemapcrawler.replies.page.content import Content, content_of
-from sitemapcrawler.replies.page.encoding import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
     META_AGENTS,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sitemapcrawler.rules.facts.aliases import CONTENTS
 from sitemapcrawler.rules.facts.site import Table, row_of
-from sitemapcrawler.rules.facts.site_links import LINK_ENDS, TARGET_FAULTS, TargetFault
+from sitemapcrawler.rules.facts.site_links import CONTENTS, LINK_ENDS, TARGET_FAULTS, TargetFault
 from sitemapcrawler.urls.display import quoted
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.reader.formats import URLSET, format_names
-from sitemapcrawler.rules.facts.aliases import ALIASES
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
@@ -21,6 +20,7 @@ from sitemapcrawler.rules.facts.site import (
     origin_of,
     row_of,
 )
+from sitemapcrawler.rules.facts.site_links import ALIASES
 from sitemapcrawler.rules.facts.sites import text_key
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule

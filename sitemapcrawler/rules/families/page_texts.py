@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from sitemapcrawler.rules.facts.aliases import ALIASES, CONTENTS, MIN_WORDS, NEAR
 from sitemapcrawler.rules.facts.site import FILES, PAGES, SiteFacts, file_of, on_entry, row_of
-from sitemapcrawler.rules.facts.site_links import LINKS
+from sitemapcrawler.rules.facts.site_links import ALIASES, CONTENTS, LINKS, MIN_WORDS, NEAR
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.words import read_words

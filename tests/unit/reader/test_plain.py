@@ -7,8 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader import plain
-from sitemapcrawler.reader.plain import read_plain
+from sitemapcrawler.reader.rich import ENTRY, read_plain
 from tests.unit.reader.reading import CORE, URL, read, url, urlset
 
 
@@ -98,5 +97,5 @@ def test_plain_looking_entries_inside_another_element_are_parsed() -> None:
 def test_a_long_url_without_an_end_costs_no_more_than_its_length() -> None:
     """Possessive: what does not match is not tried again in other ways."""
     text = "<url><loc>https://e.com/" + "&amp;a" * 200_000
-    assert plain.ENTRY.match(text) is None
+    assert ENTRY.match(text) is None
     assert read(urlset(text)).records == []

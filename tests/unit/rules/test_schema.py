@@ -14,7 +14,7 @@ from lxml import etree
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.namespaces.schemas import schema
 from sitemapcrawler.namespaces.schemas.check import RULES as SCHEMA_RULES
-from sitemapcrawler.reader.plain import read_plain
+from sitemapcrawler.reader.rich import read_plain
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules import judge as judging
 from sitemapcrawler.rules.choice import Choice
