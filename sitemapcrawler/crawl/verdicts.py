@@ -18,7 +18,6 @@ from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
 from sitemapcrawler.replies.page.preferences import set_usage
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
 from sitemapcrawler.robots.agents import SEARCH, agent
-from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
 from sitemapcrawler.verification.verifying import by_origin
@@ -50,7 +49,6 @@ class Verdicts:
         self.skipped: Counter[str] = Counter()
         """URLs not judged, by reason."""
         self._with_sitemap: set[str | None] = set()
-        self._budget = Budget()
         self._policies = policies
         self._own = own
         self._rules = judge
@@ -145,13 +143,6 @@ class Verdicts:
             authority.nobody += nobody
             authority.blocked.update(blocked)
 
-    def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Compare the denied URLs of an earlier run of the job, each with its agents, with protego's verdicts."""
-        for url, agents in denied:
-            policy = self._policies.at(url)
-            if policy is not None:
-                self._authority(urls.origin(url) or "", policy).compare(url, tuple(agents))
-
     def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord | FindingRecord]:
         """Yield the record of each requested robots.txt, and after it the findings on it.
         `starts`: origins the crawl starts from; `given_up`: those crawled over http instead of https."""
@@ -163,11 +154,8 @@ class Verdicts:
             start, over_http, found = origin in asked, origin in given_up, origin in self._with_sitemap
             if origin.startswith("file:"):
                 record.robots = origin
-            disagreements = authority.disagreements() if start else []
             third_party = not start and not f".{urls.site_of(origin)}".endswith(tuple(f".{site}" for site in sites))
-            facts = RobotsFacts(
-                record, policy, self.agents, start, authority.nobody, over_http, found, disagreements, third_party
-            )
+            facts = RobotsFacts(record, policy, self.agents, start, authority.nobody, over_http, found, third_party)
             findings = self._rules.robots(facts)
             yield record
             yield from findings
@@ -175,7 +163,7 @@ class Verdicts:
     def _authority(self, origin: str, policy: Policy) -> AuthorityVerdicts:
         known = self._judges.get(origin)
         if known is None:
-            known = self._judges[origin] = AuthorityVerdicts(policy, self.agents, self._budget)
+            known = self._judges[origin] = AuthorityVerdicts(policy, self.agents)
         elif known.policy is not policy:
             known.renew(policy)
         return known
@@ -193,14 +181,12 @@ def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]], n
 class AuthorityVerdicts:
     """The verdicts of one robots.txt."""
 
-    def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget) -> None:
-        """`budget`: time for comparing verdicts with protego's."""
+    def __init__(self, policy: Policy, agents: Sequence[Agent]) -> None:
         self.urls = 0
         """URLs judged."""
         self.nobody = 0
         """URLs blocked for every agent."""
         self._agents = agents
-        self._budget = budget
         self._use(policy)
 
     @property
@@ -217,11 +203,9 @@ class AuthorityVerdicts:
     def _use(self, policy: Policy) -> None:
         self.policy = policy
         self._judge = BatchVerdicts(policy, self._agents)
-        self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
     def judge(self, records: Sequence[UrlRecord]) -> Mapping[tuple[str, ...], list[UrlRecord]]:
-        """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents. Compares verdicts
-        with protego's as far as time allows."""
+        """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents."""
         denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         locs = [record.loc for record in records]
         for record, agents in zip(records, self._judge.judge(locs), strict=True):
@@ -232,17 +216,7 @@ class AuthorityVerdicts:
         for agents, alike in denied.items():
             self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(locs)
-        self._opinion.add(locs, ((one.loc, agents) for agents, alike in denied.items() for one in alike))
         return denied
-
-    def compare(self, url: str, agents: tuple[str, ...]) -> None:
-        """Compare an earlier verdict on a URL with protego's, if time allows."""
-        self._opinion.add([], [(url, agents)])
-
-    def disagreements(self) -> list[Disagreement]:
-        """Rules that protego reads differently; compares waiting URLs first, as far as time allows."""
-        self._opinion.compare()
-        return list(self._opinion.found.values())
 
     def record(self, own: Agent, final_url: str) -> RobotsRecord:
         policy = self.policy

@@ -25,7 +25,6 @@ from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
@@ -76,8 +75,6 @@ def restore_verdicts(store: Store, verdicts: VerdictCounts) -> None:
         origin = urls.origin(f"{prefix}/")
         if origin is not None:
             verdicts.restore(origin, judged, left, nobody, denied.get(prefix, Counter()))
-    denied_urls = f"SELECT loc, blocked_for FROM urls WHERE len(blocked_for) > 0 LIMIT {MAX_WAITING}"
-    verdicts.compare_again(store.execute(denied_urls))
 
 
 def restore_replies(store: Store, status: ReplyCounts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,7 +11,6 @@ from sitemapcrawler.crawl.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.robots.agents import agent
-from sitemapcrawler.robots.second_opinion import Budget, Disagreement
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -40,16 +39,13 @@ def told(
     given_up: bool = False,
     sitemap_read: bool = False,
     third_party: bool = False,
-    disagreements: Sequence[Disagreement] = (),
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
     judged = parse_agents(agents) if agents else []
-    authority = AuthorityVerdicts(policy, judged, Budget())
+    authority = AuthorityVerdicts(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
-    facts = RobotsFacts(
-        record, policy, judged, start, authority.nobody, given_up, sitemap_read, disagreements, third_party
-    )
+    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, third_party)
     return Judge(Choice(all_rules()), 1_000_000).robots(facts)
 
 

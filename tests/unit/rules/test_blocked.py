@@ -13,7 +13,6 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy, parse_agents
-from sitemapcrawler.robots.second_opinion import Budget
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, VerdictFacts
@@ -30,7 +29,7 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     file = FileFacts(sitemap, SitemapRecord(sitemap), Document(sitemap))
     records = [UrlRecord(f"https://example.com{path}", line=7) for _ in range(2)]
     notes = Notes()
-    for alike in AuthorityVerdicts(policy, judged, Budget()).judge(records).values():
+    for alike in AuthorityVerdicts(policy, judged).judge(records).values():
         judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged), notes)
     found = notes.findings(records)
     counted = sum(judge.counts.values()) + sum(
@@ -106,7 +105,7 @@ def test_a_crawler_of_ai_is_no_news_where_nobody_may_come() -> None:
 
 def test_an_unreachable_robots_says_nothing_of_urls() -> None:
     gone, record = Policy.unreachable(URL, "HTTP status 503"), UrlRecord("https://example.com/a")
-    [denied_to_all] = AuthorityVerdicts(gone, AGENTS, Budget()).judge([record]).values()
+    [denied_to_all] = AuthorityVerdicts(gone, AGENTS).judge([record]).values()
     file = FileFacts(URL, SitemapRecord(URL), Document(URL))
     facts_of = partial(VerdictFacts, file=file, policy=gone, agents=AGENTS)
     notes = Notes()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.robots.parser import MAX_NOTES
-from sitemapcrawler.robots.ruleset import PathRule
-from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.robots.text import MAX_LINE
 from tests.unit.tables import cases
 
-from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
+from .robots_told import NAMED, Found, answered, found, only, short, told
 
 # ---- lines
 
@@ -246,25 +244,3 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     [finding] = told(closed, urls, agents="ai")
     assert finding.rule == "robots-nobody-allowed"
     assert finding.message.startswith("1 of 3 listed URLs is allowed to none of the ")
-
-
-@pytest.mark.parametrize(
-    ("one", "line", "message"),
-    [
-        (
-            Disagreement(PathRule(False, "/x$", 2, "Disallow: /x$"), True, "https://example.com/x$y", "Googlebot"),
-            2,
-            "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' to Googlebot, protego denies it: Scrapy skips it",
-        ),
-        (
-            Disagreement(None, False, "https://example.com/a", "Bingbot", 3),
-            None,
-            "RFC 9309 denies 'https://example.com/a' to Bingbot, protego allows it: Scrapy requests it, "
-            "and other listed URLs",
-        ),
-    ],
-)
-def test_parsers_that_disagree(one: Disagreement, line: int | None, message: str) -> None:
-    [finding] = told(answered(OPEN), disagreements=[one])
-    assert (finding.rule, finding.severity, finding.line) == ("robots-parsers-disagree", "info", line)
-    assert finding.message == message
