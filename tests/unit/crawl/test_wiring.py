@@ -97,12 +97,6 @@ def test_what_the_user_chose_stays(priority: str) -> None:
     assert max_fetched(settings) == 5
 
 
-def test_middleware_keeps_the_place_that_the_user_gave_it() -> None:
-    settings = completed(complete_for_pages, {"DOWNLOADER_MIDDLEWARES": {ROBOTS: 77}})
-    assert settings["DOWNLOADER_MIDDLEWARES"][ROBOTS] is None
-    assert settings["DOWNLOADER_MIDDLEWARES"][OURS] == 77
-
-
 def test_wiring_of_an_audit_is_taken_back() -> None:
     settings = Settings()
     settings.setmodule(ours)
@@ -151,11 +145,6 @@ def test_log_says_that_handlers_of_the_project_check_no_address(
     with caplog.at_level("INFO"):
         log_unguarded(completed(complete_for_audit, {"DOWNLOAD_HANDLERS": handlers}))
     assert [record.getMessage().count("checks no address") for record in caplog.records] == [1] * lines
-
-
-def test_replacement_of_what_the_project_disabled_is_left_out() -> None:
-    settings = completed(complete_for_audit, {"DOWNLOADER_MIDDLEWARES": {ROBOTS: None}})
-    assert OURS not in settings["DOWNLOADER_MIDDLEWARES"]
 
 
 def test_limits_for_other_spiders_do_not_cut_an_audit() -> None:

@@ -6,29 +6,15 @@ from sitemapcrawler.reader.faults import MAX_KEPT, MAX_VALUE, Fault, Faults
 from tests.unit.reader.reading import read, url, urlset
 
 
-def test_a_fault_is_kept_as_it_was_noted() -> None:
+def test_a_fault_is_kept_as_it_was_noted_with_a_short_value() -> None:
     faults = Faults()
-    faults.add("doc-bom", "a mark", 1, 2, "x")
+    faults.add("doc-bom", "a mark", 1, 2, "x" * 1000)
     faults.add("doc-bom", "another")
-    assert list(faults) == [Fault("doc-bom", "a mark", 1, 2, "x"), Fault("doc-bom", "another", None, None, None)]
+    first, second = Fault("doc-bom", "a mark", 1, 2, "x" * MAX_VALUE), Fault("doc-bom", "another", None, None, None)
+    assert list(faults) == [first, second]
     assert (len(faults), dict(faults.counts)) == (2, {"doc-bom": 2})
-
-
-def test_the_first_of_some_rules() -> None:
-    faults = Faults()
-    faults.add("a", "one")
-    faults.add("b", "two")
-    assert faults.first("b", "a") == Fault("a", "one")
-    assert faults.first("c") is None
-    assert "a" in faults
-    assert "c" not in faults
-
-
-def test_a_value_is_shortened() -> None:
-    faults = Faults()
-    faults.add("a", "one", value="x" * 1000)
-    (fault,) = faults
-    assert fault.value == "x" * MAX_VALUE
+    assert (faults.first("loc-empty", "doc-bom"), faults.first("loc-empty")) == (first, None)
+    assert "doc-bom" in faults and "loc-empty" not in faults
 
 
 def test_a_value_can_be_written_to_any_feed() -> None:

@@ -109,12 +109,6 @@ def test_a_single_entry_keeps_its_own_message() -> None:
     assert (finding.message, finding.line) == ("as it is", 7)
 
 
-def test_a_file_without_the_fault_has_no_finding() -> None:
-    judge, file = Judge(Choice((habit(),)), 100), facts()
-    assert judge.file(file.record, file) == []
-    assert judge.counts == {}
-
-
 def test_no_rows_are_made_where_none_are_wanted() -> None:
     judge, file = Judge(Choice((habit(),)), 0), facts()
     judged(judge, file, entries(1, 5))
@@ -215,24 +209,26 @@ def test_a_site_has_one_finding() -> None:
     assert judge.counts == {"loc-x": 1}
 
 
-def test_one_entry_of_each_file_is_no_habit_of_the_files() -> None:
-    judge = Judge(Choice((habit(Per.SITE),)), 100)
+@pytest.mark.parametrize(
+    ("of", "told"),
+    [
+        (Of.ENTRY, "2 of 2 entries in 2 files have a habit, for example 'https://example.com/1#x'"),
+        (Of.FAULT, "2 files have a habit, for example 'https://example.com/a.xml': as it is"),
+        (Of.FILE, "2 files have a habit, for example 'https://example.com/a.xml': as it is"),
+    ],
+)
+def test_what_each_file_has_once_is_one_finding_of_the_site(of: Of, told: str) -> None:
+    judge = Judge(Choice((habit(Per.SITE, of),)), 100)
     for name in "ba":
         file = facts(f"https://example.com/{name}.xml")
-        judged(judge, file, entries(1, 2, file.url))
+        if of is Of.ENTRY:
+            judged(judge, file, entries(1, 2, file.url))
+        if of is Of.FAULT:
+            file.document.faults.add("loc-x", "a fault", 1)
         assert judge.file(file.record, file) == []
+        assert of is not Of.FILE or file.record.issues == ["loc-x"]
     [finding] = judge.crawl({})
-    assert finding.message.startswith("2 of 2 entries in 2 files have a habit, for example 'https://example.com/1#x'")
-
-
-def test_a_fault_of_each_file_is_a_habit_of_the_files() -> None:
-    judge = Judge(Choice((habit(Per.SITE, Of.FAULT),)), 100)
-    for name in "ba":
-        file = facts(f"https://example.com/{name}.xml")
-        file.document.faults.add("loc-x", "a fault", 1)
-        assert judge.file(file.record, file) == []
-    [finding] = judge.crawl({})
-    assert finding.message == "2 files have a habit, for example 'https://example.com/a.xml': as it is"
+    assert finding.message.startswith(told)
 
 
 def site_rule(**more: Any) -> Rule:
@@ -294,16 +290,6 @@ def test_each_site_has_its_own_finding() -> None:
         "https://a.example/sitemap.xml",
         "https://b.example/sitemap.xml",
     ]
-
-
-def test_a_rule_on_files_may_report_once_per_site() -> None:
-    judge = Judge(Choice((habit(Per.SITE, Of.FILE),)), 100)
-    for name in "ab":
-        file = facts(f"https://example.com/{name}.xml")
-        assert judge.file(file.record, file) == []
-        assert file.record.issues == ["loc-x"]
-    [finding] = judge.crawl({})
-    assert finding.message == "2 files have a habit, for example 'https://example.com/a.xml': as it is"
 
 
 def test_what_a_file_adds_to_its_site_survives_a_stop() -> None:

@@ -120,27 +120,6 @@ def test_an_entry_that_says_no_more_than_a_plain_one_is_clean(rest: str) -> None
     assert taken(urlset(f"<url><loc>https://example.com/a</loc>{rest}</url>")) == []
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "<loc>https://example.com/a#b</loc>", "<loc> https://example.com/a </loc><!-- -->",
-        "<loc>https://example.com/a</loc><lastmod>2026-01</lastmod>",
-        "<loc>https://example.com/a</loc><lastmod></lastmod>",
-        "<loc>https://example.com/a</loc><lastmod>2004-01-05</lastmod>",
-        "<loc>https://example.com/a</loc><lastmod>2026-12-31</lastmod>",
-        "<loc>https://example.com/a</loc><changefreq>often</changefreq>",
-        "<loc>https://example.com/a</loc><priority>5.0</priority>",
-        "<loc>https://example.com/a</loc><priority>high</priority>",
-        "<loc>https://example.com/a</loc><title>A</title>",
-        '<loc id="1">https://example.com/a</loc>', "<loc>https://example.com/a</loc><loc>https://example.com/b</loc>",
-        "<loc>https://example.com/a&x</loc>",
-        '<loc>https://example.com/a</loc><i:image xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"/>',
-    ],
-)  # fmt: skip
-def test_an_entry_with_anything_else_is_looked_at(entry: str) -> None:
-    assert len(taken(urlset(f"<url>{entry}</url>"))) == 1
-
-
 def test_a_repeated_entry_is_looked_at_whatever_it_is() -> None:
     entry = "<url><loc>https://example.com/a</loc></url>"
     assert taken(urlset(entry * 3)) == [("https://example.com/a", number > 0) for number in range(3)]

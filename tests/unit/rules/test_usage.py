@@ -180,6 +180,7 @@ def test_the_page_behind_a_redirect_is_another_one() -> None:
     assert not any(rule.startswith("usage") for rule in told_of(asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [

@@ -59,27 +59,19 @@ def test_rows_for_which_there_is_no_room_leave_no_part_of_a_row(new: Callable[[]
     assert b"".join(spool.lines()) == many(IN_MEMORY) + ROW
 
 
-def test_few_rows_need_no_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
-    spool = new()
-    spool.write(ROW * 3, 3)
-    assert (spool.rows, files(tmp_path)) == (3, [])
-
-
-def test_nothing_is_no_row(new: Callable[[], Spool]) -> None:
+def test_few_rows_need_no_file_and_many_go_to_one(tmp_path: Path, new: Callable[[], Spool]) -> None:
     spool = new()
     spool.write(b"", 0)
-    assert spool.rows == 0
-
-
-def test_many_rows_go_to_a_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
-    spool = new()
+    spool.write(ROW * 3, 3)
+    assert (spool.rows, files(tmp_path)) == (3, [])
     spool.write(many(IN_MEMORY), 1)
     [file] = files(tmp_path)
-    assert file.read_bytes() == many(IN_MEMORY)
+    written = ROW * 3 + many(IN_MEMORY)
+    assert file.read_bytes() == written
     spool.write(ROW, 1)
-    assert file.read_bytes() == many(IN_MEMORY), "the next ones wait again"
+    assert file.read_bytes() == written, "the next ones wait again"
     assert spool.flush() == file
-    assert file.read_bytes() == many(IN_MEMORY) + ROW
+    assert file.read_bytes() == written + ROW
 
 
 @pytest.mark.parametrize("written", [ROW, many(IN_MEMORY)])
@@ -99,19 +91,14 @@ def test_discarded_rows_leave_nothing(tmp_path: Path, new: Callable[[], Spool], 
     assert files(tmp_path) == []
 
 
-def test_rows_in_memory_are_taken_over(new: Callable[[], Spool]) -> None:
-    one, other = new(), new()
+def test_rows_in_memory_are_taken_over_and_those_in_a_file_are_not(new: Callable[[], Spool]) -> None:
+    one, few, large = new(), new(), new()
     one.write(ROW, 1)
-    other.write(ROW * 2, 2)
-    assert one.absorb_if_in_memory(other)
-    assert one.rows == 3 and b"".join(one.lines()) == ROW * 3
-
-
-def test_rows_in_a_file_are_not_taken_over(new: Callable[[], Spool]) -> None:
-    one, other = new(), new()
-    other.write(many(IN_MEMORY), 5)
-    assert not one.absorb_if_in_memory(other)
-    assert (one.rows, other.rows) == (0, 5)
+    few.write(ROW * 2, 2)
+    large.write(many(IN_MEMORY), 5)
+    assert one.absorb_if_in_memory(few)
+    assert not one.absorb_if_in_memory(large)
+    assert (one.rows, large.rows, b"".join(one.lines())) == (3, 5, ROW * 3)
 
 
 def test_rows_that_have_become_many_by_taking_go_to_a_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
