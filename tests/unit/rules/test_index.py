@@ -18,6 +18,7 @@ from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.families import index as families
 from sitemapcrawler.rules.judge import Judge
 from tests.unit.tables import cases
 
@@ -126,12 +127,14 @@ def test_an_index_that_is_older_than_what_it_lists(listed: str, newest: str, tol
     assert (("/b.xml", "index-lastmod-older-than-child") in rules) is told
 
 
-def test_indexes_beyond_500_are_told_once() -> None:
-    site = {"/a.xml": index(*(f"/{number}.xml" for number in range(502)))}
-    site |= {f"/{number}.xml": index("/z.xml", "/y.xml") for number in range(502)}
+def test_indexes_beyond_the_limit_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert families.MAX_INDEXES == 500
+    monkeypatch.setattr(families, "MAX_INDEXES", 3)
+    site = {"/a.xml": index(*(f"/{number}.xml" for number in range(5)))}
+    site |= {f"/{number}.xml": index("/z.xml", "/y.xml") for number in range(5)}
     site |= {"/z.xml": urlset(), "/y.xml": urlset()}
-    many = [one for one in crawl(site, "/a.xml", max_sitemaps=1000) if one[1] == "limit-index-files-gsc"]
-    assert many == [("/499.xml", "limit-index-files-gsc", None)]
+    many = [one for one in crawl(site, "/a.xml") if one[1] == "limit-index-files-gsc"]
+    assert many == [("/2.xml", "limit-index-files-gsc", None)]
 
 
 def test_an_index_whose_entries_were_left_out_is_not_empty() -> None:
