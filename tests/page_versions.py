@@ -303,16 +303,10 @@ FRESH: dict[Template, Draw] = {
 SHORT: dict[Template, Draw] = {spanish_news: SPANISH, japanese_event: JAPANESE}
 PRICED = frozenset(
     (
-        chinese_shop,
-        thai_property,
-        french_recipe,
-        spanish_shop,
-        german_landing,
-        turkish_listing,
-        polish_docs,
+        chinese_shop, thai_property, french_recipe, spanish_shop, german_landing, turkish_listing, polish_docs,
         japanese_event,
     )
-)
+)  # fmt: skip
 """Templates that show the price."""
 
 

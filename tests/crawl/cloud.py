@@ -18,14 +18,8 @@ from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS, ROOT
 from tests.crawl.forks import environment
 
 BUILT = (
-    "sitemapcrawler",
-    "pyproject.toml",
-    "setup.py",
-    "scrapy.cfg",
-    "README.md",
-    "scrapinghub.yml",
-    "requirements.txt",
-)
+    "sitemapcrawler", "pyproject.toml", "setup.py", "scrapy.cfg", "README.md", "scrapinghub.yml", "requirements.txt",
+)  # fmt: skip
 """What a deploy reads."""
 BUILDING = """\
 from shub.config import load_shub_config

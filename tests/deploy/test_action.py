@@ -25,14 +25,8 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8")
 INSTALL, VALIDATE = ACTION["runs"]["steps"]
 INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 TAGGED = (
-    "action.yml",
-    ".pre-commit-hooks.yaml",
-    "pyproject.toml",
-    "setup.py",
-    "README.md",
-    "LICENSE",
-    "sitemapcrawler",
-)
+    "action.yml", ".pre-commit-hooks.yaml", "pyproject.toml", "setup.py", "README.md", "LICENSE", "sitemapcrawler",
+)  # fmt: skip
 """What of a checkout the action and the hook need."""
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 """How a runner starts a step with `shell: bash`. Source:

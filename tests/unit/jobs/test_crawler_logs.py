@@ -89,35 +89,17 @@ def chosen(**fields: str) -> str:
 
 
 W3C = (
-    "date",
-    "time",
-    "c-ip",
-    "cs-method",
-    "cs(Host)",
-    "cs-uri-stem",
-    "sc-status",
-    "cs(User-Agent)",
-    "cs-uri-query",
-    "x-host-header",
-    "cs-protocol",
-)
+    "date", "time", "c-ip", "cs-method", "cs(Host)", "cs-uri-stem", "sc-status", "cs(User-Agent)", "cs-uri-query",
+    "x-host-header", "cs-protocol",
+)  # fmt: skip
 
 
 def cloudfront(stem: str, query: str = "-") -> Sequence[str]:
     agent = GOOGLEBOT.replace(" ", "%20")
     return (
-        "2026-05-01",
-        "10:00:00",
-        OURS,
-        "GET",
-        "d1.cloudfront.net",
-        stem,
-        "200",
-        agent,
-        query,
-        "www.example.com",
+        "2026-05-01", "10:00:00", OURS, "GET", "d1.cloudfront.net", stem, "200", agent, query, "www.example.com",
         "https",
-    )
+    )  # fmt: skip
 
 
 FORMATS = {

@@ -111,19 +111,10 @@ def test_bad_bytes_stay_bad_if_the_header_is_of_no_use(charset: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "x-unknown",
-        "rot13",
-        "utf-7",
-        "UTF-16",
-        "cp037",
-        "punycode",
-        "base64",
-        "idna",
-        "undefined",
-        "zlib",
+        "x-unknown", "rot13", "utf-7", "UTF-16", "cp037", "punycode", "base64", "idna", "undefined", "zlib",
         "unicode_escape",
     ],
-)
+)  # fmt: skip
 def test_a_declared_encoding_that_cannot_be_is_read_as_utf_8(name: str) -> None:
     reading = read(TEXT % name)
     assert reading.locs == ["https://e.com/é"]

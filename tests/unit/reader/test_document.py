@@ -162,15 +162,10 @@ def test_an_entry_of_many_lines_begins_on_its_first() -> None:
 
 def test_lines_are_right_after_each_kind_of_fault() -> None:
     faults = [
-        "\n<url>\n<loc>https://e.com/?a&b</loc>\n</url>\n",
-        "\n<url>\n<loc>https://e.com/1\n</url>\n",
-        "\n & \n",
-        "\n</b>\n\n",
-        "<!-- \n\n -->\n",
-        "<x>\n<![CDATA[\n</url>\n]]></x>\n",
-        "<url>\n<loc>https://e.com/1</loc>\n</ur>\n",
-        "\n<url/>\n",
-    ]
+        "\n<url>\n<loc>https://e.com/?a&b</loc>\n</url>\n", "\n<url>\n<loc>https://e.com/1\n</url>\n", "\n & \n",
+        "\n</b>\n\n", "<!-- \n\n -->\n", "<x>\n<![CDATA[\n</url>\n]]></x>\n",
+        "<url>\n<loc>https://e.com/1</loc>\n</ur>\n", "\n<url/>\n",
+    ]  # fmt: skip
     text = urlset(*(part for fault in faults for part in (fault, url("https://e.com/here"))))
     expected = [number for number, line in enumerate(text.split("\n"), 1) if "https://e.com/here" in line]
     for size in (1, 50, len(text)):

@@ -41,35 +41,22 @@ def test_a_plain_entry_is_read_as_the_strict_parser_reads_it(entry: str) -> None
 
 
 NOT_PLAIN = [
-    "<url><loc></loc></url>",
-    "<url><loc>/relative</loc></url>",
-    "<url><loc>HTTPS://e.com/</loc></url>",
-    "<url><loc>https://e.com/é</loc></url>",
-    "<url><loc>https://e.com/?a&b</loc></url>",
-    "<url><loc>https://e.com/&lt;</loc></url>",
-    "<url><loc>https://e.com/&#65;</loc></url>",
-    "<url><loc>https://e.com/a b</loc></url>",
-    "<url><loc>https://e.com/\x7f</loc></url>",
-    "<url><loc>https://e.com/]]></loc></url>",
-    "<url><loc><![CDATA[https://e.com/]]></loc></url>",
-    "<url ><loc>https://e.com/</loc></url>",
-    "<url><loc >https://e.com/</loc></url>",
-    '<url a="b"><loc>https://e.com/</loc></url>',
-    "<url><loc>https://e.com/</loc><loc>https://e.com/2</loc></url>",
+    "<url><loc></loc></url>", "<url><loc>/relative</loc></url>", "<url><loc>HTTPS://e.com/</loc></url>",
+    "<url><loc>https://e.com/é</loc></url>", "<url><loc>https://e.com/?a&b</loc></url>",
+    "<url><loc>https://e.com/&lt;</loc></url>", "<url><loc>https://e.com/&#65;</loc></url>",
+    "<url><loc>https://e.com/a b</loc></url>", "<url><loc>https://e.com/\x7f</loc></url>",
+    "<url><loc>https://e.com/]]></loc></url>", "<url><loc><![CDATA[https://e.com/]]></loc></url>",
+    "<url ><loc>https://e.com/</loc></url>", "<url><loc >https://e.com/</loc></url>",
+    '<url a="b"><loc>https://e.com/</loc></url>', "<url><loc>https://e.com/</loc><loc>https://e.com/2</loc></url>",
     "<url><lastmod>2024-05-01</lastmod><loc>https://e.com/</loc></url>",
     "<url><loc>https://e.com/</loc><lastmod></lastmod></url>",
     "<url><loc>https://e.com/</loc><lastmod> 2024-05-01</lastmod></url>",
     "<url><loc>https://e.com/</loc><changefreq>Daily</changefreq></url>",
     "<url><loc>https://e.com/</loc><priority>2.0</priority></url>",
-    "<url><loc>https://e.com/</loc><priority>0,5</priority></url>",
-    "<url><loc>https://e.com/</loc>text</url>",
-    "<url><loc>https://e.com/</loc><!-- c --></url>",
-    "<url><loc>https://e.com/</loc><x/></url>",
-    "<url><loc>https://e.com/</loc></url",
-    "<url><loc>https://e.com/</lo",
-    "</urlset>",
-    "",
-]
+    "<url><loc>https://e.com/</loc><priority>0,5</priority></url>", "<url><loc>https://e.com/</loc>text</url>",
+    "<url><loc>https://e.com/</loc><!-- c --></url>", "<url><loc>https://e.com/</loc><x/></url>",
+    "<url><loc>https://e.com/</loc></url", "<url><loc>https://e.com/</lo", "</urlset>", "",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("entry", NOT_PLAIN)

@@ -47,17 +47,10 @@ def test_what_can_be_told_is_mended(broken: str, mended: str) -> None:
 @pytest.mark.parametrize(
     "good",
     [
-        "",
-        "text",
-        "&amp;&lt;&gt;&quot;&apos;",
-        "&#65;&#x1F389;&#9;",
-        "<loc>a</loc>",
-        "<!-- -->",
-        "<?pi?>",
-        "</x>",
+        "", "text", "&amp;&lt;&gt;&quot;&apos;", "&#65;&#x1F389;&#9;", "<loc>a</loc>", "<!-- -->", "<?pi?>", "</x>",
         "\t\n é🎉\x7f",
     ],
-)
+)  # fmt: skip
 def test_what_is_well_formed_stays(good: str) -> None:
     assert repair(good, doctype=False) == good
 

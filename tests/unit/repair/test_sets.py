@@ -426,16 +426,10 @@ def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], l
 GOOD = sorted(
     path
     for pattern in (
-        "image*",
-        "video*",
-        "news.xml",
-        "hreflang*",
-        "mixed.xml",
-        "namespaces-on-entries.xml",
-        "rss-media.xml",
+        "image*", "video*", "news.xml", "hreflang*", "mixed.xml", "namespaces-on-entries.xml", "rss-media.xml",
     )
     for path in (Path(__file__).parents[2] / "data/good").glob(pattern)
-)
+)  # fmt: skip
 LINKS = (
     '<xhtml:link rel="alternate" hreflang="de" href="https://example.com/a"/>'
     '<xhtml:link rel="alternate" hreflang="en-GB" href="https://example.com/b?x=1;y"/>'

@@ -210,20 +210,13 @@ def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
 @pytest.mark.parametrize(
     "gone",
     [
-        "This property is no longer available",
-        "Listing expired",
-        "Anzeige nicht mehr verfügbar",
-        "Annonce expirée",
-        "This article has been unpublished",
-        "Ten artykuł nie jest już dostępny",
-        "Artykuł został wycofany z publikacji",
-        "Αυτό το άρθρο δεν είναι πλέον διαθέσιμο",
-        "Esta matéria não está mais disponível",
-        "Este artigo foi removido",
-        "Este artículo ya no está disponible",
+        "This property is no longer available", "Listing expired", "Anzeige nicht mehr verfügbar", "Annonce expirée",
+        "This article has been unpublished", "Ten artykuł nie jest już dostępny",
+        "Artykuł został wycofany z publikacji", "Αυτό το άρθρο δεν είναι πλέον διαθέσιμο",
+        "Esta matéria não está mais disponível", "Este artigo foi removido", "Este artículo ya no está disponible",
         "Эта статья удалена",
     ],
-)
+)  # fmt: skip
 def test_expired_listing_or_article_with_nothing_else_is_none(gone: str) -> None:
     assert is_soft_404(page("Homes", f"<h1>{gone}</h1><p>Find others.</p>"), ASKED)
     assert is_soft_404(page("Homes", f"<h1>Red house</h1><p>{gone}.</p><p>Find others.</p>"), ASKED)

@@ -38,20 +38,11 @@ from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 ROOT = Path(__file__).parents[3]
 SECTIONS = [
     *(
-        "health",
-        "indexability",
-        "fix",
-        "urls",
-        "where",
-        "lastmod",
-        "status",
-        "robots",
-        "languages",
-        "links",
+        "health", "indexability", "fix", "urls", "where", "lastmod", "status", "robots", "languages", "links",
         "coverage",
     ),
     *("changes", "crawl"),
-]
+]  # fmt: skip
 MAX_PAGE = 4_000_000
 """Bytes of a page as full as it gets."""
 

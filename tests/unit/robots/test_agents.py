@@ -14,25 +14,11 @@ from .saying import at, policy
 NAMED_BY_THE_ISSUE = {
     SEARCH: ("Googlebot", "Bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
     AI: (
-        "GPTBot",
-        "OAI-SearchBot",
-        "ChatGPT-User",
-        "ClaudeBot",
-        "Claude-User",
-        "Google-Extended",
-        "PerplexityBot",
-        "CCBot",
-        "Bytespider",
-        "Amazonbot",
-        "Meta-ExternalAgent",
-        "Applebot-Extended",
-        "MistralAI-Training",
-        "Google-CloudVertexBot",
-        "Google-Agent",
-        "AI2Bot",
-        "Bravebot",
+        "GPTBot", "OAI-SearchBot", "ChatGPT-User", "ClaudeBot", "Claude-User", "Google-Extended", "PerplexityBot",
+        "CCBot", "Bytespider", "Amazonbot", "Meta-ExternalAgent", "Applebot-Extended", "MistralAI-Training",
+        "Google-CloudVertexBot", "Google-Agent", "AI2Bot", "Bravebot",
     ),
-}
+}  # fmt: skip
 
 
 def names(text: str) -> list[str]:

@@ -28,14 +28,8 @@ MATCHING = {
     ),
     "/*.php": (
         (
-            "/index.php",
-            "/filename.php",
-            "/folder/filename.php",
-            "/folder/filename.php?parameters",
-            "/folder/any.php.file.html",
-            "//folder/any.php.file.html",
-            "/filename.php/",
-            "/index?f=filename.php/",
+            "/index.php", "/filename.php", "/folder/filename.php", "/folder/filename.php?parameters",
+            "/folder/any.php.file.html", "//folder/any.php.file.html", "/filename.php/", "/index?f=filename.php/",
         ),
         ("/", "/php/", "/index?php", "/windows.PHP"),
     ),

@@ -65,17 +65,9 @@ def only(rule: str, body: str | bytes) -> FindingRecord:
 
 
 FIELDS = (
-    b"User-agent",
-    b"Disallow",
-    b"Crawl-delay",
-    b"Sitemap",
-    b"Sitmap",
-    b"Noindex",
-    b"Useragent",
-    b"Content-Usage",
-    b"Content-Signal",
-    b"License",
-)
+    b"User-agent", b"Disallow", b"Crawl-delay", b"Sitemap", b"Sitmap", b"Noindex", b"Useragent", b"Content-Usage",
+    b"Content-Signal", b"License",
+)  # fmt: skip
 VALUES = (
     b"*", b"/", b"$", b"https://example.com/", b"http://[", b"Googlebot", b"__usage_ai-training", b"/a train-ai=n", b"ai-train=yes", b"inf", b"1e999", b"-1", b"%", b"/caf\xe9",
 )  # fmt: skip

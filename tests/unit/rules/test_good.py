@@ -89,19 +89,9 @@ def test_compressed_it_is_as_good(name: str) -> None:
 
 def test_there_is_a_document_of_each_kind() -> None:
     kinds = {
-        "core",
-        "index",
-        "image",
-        "video",
-        "news",
-        "hreflang",
-        "mixed",
-        "foreign",
-        "rss",
-        "atom",
-        "text",
+        "core", "index", "image", "video", "news", "hreflang", "mixed", "foreign", "rss", "atom", "text",
         "compressed",
-    }
+    }  # fmt: skip
     assert {re.split(r"[-.]", name)[0] for name in NAMES} >= kinds
 
 

@@ -57,17 +57,10 @@ def test_pages_with_nearly_the_same_text() -> None:
         [read("/us", links={"en-US": "/us", "en-GB": "/gb"}), read("/gb", links={"en-US": "/us", "en-GB": "/gb"})],
     ],
     ids=[
-        "other texts",
-        "other texts of one hash",
-        "noindex",
-        "canonical",
-        "redirected",
-        "six bits",
-        "not read",
-        "a folder and its page",
-        "two regions",
+        "other texts", "other texts of one hash", "noindex", "canonical", "redirected", "six bits", "not read",
+        "a folder and its page", "two regions",
     ],
-)
+)  # fmt: skip
 def test_pages_that_are_not_duplicates(records: list[UrlRecord]) -> None:
     assert DUPLICATE not in dict(Site(*records).rules())
 
@@ -108,19 +101,10 @@ def test_archives(loc: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "loc",
     [
-        "/tags",
-        "/category/",
-        "/page/about",
-        "/landing-page/2024-plan",
-        "/author",
-        "/?p=3",
-        "/heritage/1",
-        "/a?homepage=1",
-        "/category/shoes/red/lamp-5",
-        "/category/lamp.html",
-        "/tag/brass/lamp",
+        "/tags", "/category/", "/page/about", "/landing-page/2024-plan", "/author", "/?p=3", "/heritage/1",
+        "/a?homepage=1", "/category/shoes/red/lamp-5", "/category/lamp.html", "/tag/brass/lamp",
     ],
-)
+)  # fmt: skip
 def test_no_archives(loc: str) -> None:
     assert ARCHIVE not in dict(Site(read(loc)).rules())
 

@@ -193,40 +193,16 @@ def test_nothing_raises_whatever_the_text(base: str, text: str, prefix: str) -> 
 
 BASES = st.sampled_from(
     (
-        BASE,
-        "HTTP://E.com",
-        "https://e.com:443/a",
-        "https://user:key@e.com/",
-        "https://e.com/?q",
-        "https://[::1]/",
-        "file:///a",
-        "https://e/#f",
+        BASE, "HTTP://E.com", "https://e.com:443/a", "https://user:key@e.com/", "https://e.com/?q", "https://[::1]/",
+        "file:///a", "https://e/#f",
     )
-)
+)  # fmt: skip
 PIECES = st.sampled_from(
     (
-        "/",
-        "//",
-        "a",
-        ".",
-        "..",
-        "?",
-        "#",
-        ";",
-        "=",
-        "&",
-        "%2F",
-        "%",
-        "\n",
-        " ",
-        ":",
-        "@",
-        "é",
-        "https://e.com",
-        "HTTP://E.com",
-        "http://x",
+        "/", "//", "a", ".", "..", "?", "#", ";", "=", "&", "%2F", "%", "\n", " ", ":", "@", "é", "https://e.com",
+        "HTTP://E.com", "http://x",
     )
-)
+)  # fmt: skip
 
 
 @given(BASES, st.lists(PIECES, max_size=8).map("".join) | ANY_TEXT.map("/".__add__))

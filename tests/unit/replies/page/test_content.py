@@ -281,28 +281,13 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         (f"<div class=related-info>{PROSE}</div>", ""),
     ],
     ids=[
-        "a table in prose",
-        "products of a category",
-        "posts",
-        "a section",
-        "a price above teasers",
-        "two lines above teasers",
-        "the end of the text above teasers",
-        "terms",
-        "a text beside teasers",
-        "documents",
-        "links in a sentence",
-        "parts of the page",
-        "plans",
-        "a price after a count",
-        "a sentence",
-        "the heading of a section",
-        "headings that can be edited",
-        "cards with a heading alone",
-        "a price in a form",
+        "a table in prose", "products of a category", "posts", "a section", "a price above teasers",
+        "two lines above teasers", "the end of the text above teasers", "terms", "a text beside teasers", "documents",
+        "links in a sentence", "parts of the page", "plans", "a price after a count", "a sentence",
+        "the heading of a section", "headings that can be edited", "cards with a heading alone", "a price in a form",
         "a text that relates to the page",
     ],
-)
+)  # fmt: skip
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
     assert content(body(PROSE + before)) != content(body(PROSE + after))
 
@@ -369,17 +354,12 @@ def test_labels_before_the_main_heading(page: str, is_content: bool) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Up to # participants",
-        "# messages a month",
-        "Seit # Jahren",
-        "# minutes, read on",
-        "He sold # copies.",
+        "Up to # participants", "# messages a month", "Seit # Jahren", "# minutes, read on", "He sold # copies.",
         "The council # years ago closed the bridge that was built by hand",
-        "Over the years the factory has generated # jobs in the town",
-        "<h3>Picture #</h3>",
+        "Over the years the factory has generated # jobs in the town", "<h3>Picture #</h3>",
         "<div><h3>Part #</h3><div></div></div>One",
     ],
-)
+)  # fmt: skip
 def test_numbers_that_are_content(text: str) -> None:
     assert content(body(f"{PROSE}<p>{text.replace('#', '12')}")) != content(
         body(f"{PROSE}<p>{text.replace('#', '14')}")
