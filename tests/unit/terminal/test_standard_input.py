@@ -42,24 +42,18 @@ def test_one_byte_more_than_wanted_tells_that_there_are_more(stdin: Any, limit: 
     assert content(stdin) == b"x" * size
 
 
-def test_closed_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(ValueError, match="closed"):
-        spool_input()
-
-
-def test_terminal(stdin: Any) -> None:
-    stdin.isatty = lambda: True
-    with pytest.raises(ValueError, match="is a terminal"):
-        spool_input()
-
-
-def test_input_that_fails(stdin: Any) -> None:
+def test_input_that_cannot_be_read_is_told(stdin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(_: int) -> bytes:
         raise IsADirectoryError(21, "Is a directory")
 
     stdin.buffer = SimpleNamespace(read=read)
     with pytest.raises(ValueError, match="cannot be read: Is a directory"):
+        spool_input()
+    stdin.isatty = lambda: True
+    with pytest.raises(ValueError, match="is a terminal"):
+        spool_input()
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="closed"):
         spool_input()
 
 

@@ -35,18 +35,6 @@ def test_frequent_value_is_found_among_thousands_of_others() -> None:
     assert len(counted._counts) <= CAPACITY
 
 
-def test_value_that_comes_late_is_found() -> None:
-    counted = Frequent()
-    counted.count([f"early {number}" for number in range(CAPACITY)] * 100)
-    for number in range(300):
-        counted.count(["late", f"once {number}"] * 10)
-    assert 3_000 - counted.total / (CAPACITY + 1) <= counted.most <= 3_000
-
-
-def test_nothing_counted() -> None:
-    assert (Frequent().most, Frequent().total) == (0, 0)
-
-
 @given(VALUES, VALUES)
 def test_count_goes_on_where_it_was_kept(batches: list[list[str]], others: list[list[str]]) -> None:
     whole = Frequent()
