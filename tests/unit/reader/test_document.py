@@ -173,23 +173,6 @@ def test_lines_are_right_after_each_kind_of_fault() -> None:
         assert here == expected
 
 
-def test_a_second_document_goes_on_counting_lines() -> None:
-    text = f"{urlset(GOOD)}\n\n{urlset(GOOD)}\n{urlset(GOOD)}"
-    assert read(text).lines == [3, 8, 12]
-
-
 def test_the_start_tag_that_entries_were_read_under_is_known() -> None:
     assert read(urlset(GOOD)).document.root == f'<urlset xmlns="{CORE}">'
     assert read("https://e.com/1").document.root == ""
-
-
-def test_elements_are_kept_on_request() -> None:
-    text = urlset(url("https://e.com/1", "<x/>"), url("https://e.com/?a&b", "<x/>"), GOOD)
-    reading = read(text, keep_elements=True)
-    assert [element.name for element in reading.elements[:1] if element] == ["url"]
-    assert not any(read(text).elements)
-
-
-def test_a_document_is_read_where_it_is_not_where_it_was_asked_for() -> None:
-    (record,) = read(urlset(url("page")), base="https://www.e.com/a/sitemap.xml").records
-    assert (record.loc, record.sitemap) == ("https://www.e.com/a/page", URL)

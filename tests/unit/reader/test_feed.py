@@ -20,10 +20,14 @@ NAMESPACES = (
 )
 
 
+RSS = (
+    f'<rss version="2.0"{NAMESPACES}{{}}><channel><title>t</title><link>https://e.com/</link>'
+    "<image><url>i</url><link>https://e.com/</link></image>\n{}</channel></rss>"
+)
+
+
 def rss(*items: str, attributes: str = "") -> Reading:
-    body = "".join(f"<item>{item}</item>\n" for item in items)
-    channel = "<title>t</title><link>https://e.com/</link><image><url>i</url><link>https://e.com/</link></image>"
-    return read(f'<rss version="2.0"{NAMESPACES}{attributes}><channel>{channel}\n{body}</channel></rss>')
+    return read(RSS.format(attributes, "".join(f"<item>{item}</item>\n" for item in items)))
 
 
 def atom(*entries: str, attributes: str = "") -> Reading:
@@ -46,45 +50,38 @@ def test_a_feed_with_a_broken_start_tag_is_read_as_a_feed(feed: str, bad: str) -
     assert reading.document.format == ("atom" if feed.startswith("<feed") else "rss")
 
 
-def test_rss_2() -> None:
-    reading = rss("<title>a</title><link>https://e.com/1</link><pubDate>Wed, 01 May 2024 10:00:00 +0200</pubDate>")
-    assert reading.records == [
-        UrlRecord("https://e.com/1", None, URL, 2, "Wed, 01 May 2024 10:00:00 +0200", "2024-05-01T08:00:00Z")
-    ]
-    assert (reading.document.format, reading.document.outcome, reading.rules) == ("rss", "ok", {})
+FEEDS: dict[str, tuple[str, str, int, str, str]] = {
+    "RSS 2": (
+        RSS.format("", "<item><link>https://e.com/1</link><pubDate>Wed, 01 May 2024 10:00:00 +0200</pubDate></item>"),
+        "rss", 2, "Wed, 01 May 2024 10:00:00 +0200", "2024-05-01T08:00:00Z",
+    ),
+    "RSS 1": (
+        RDF.format('<item rdf:about="https://e.com/1"><link>https://e.com/1</link><dc:date>2024-05-01</dc:date></item>'),
+        "rss", 4, "2024-05-01", "2024-05-01T00:00:00Z",
+    ),
+    "Atom 1": (
+        ATOM.format("", '<entry><link href="https://e.com/1"/><published>2024-04-01T00:00:00Z</published>'
+                    "<updated>2024-05-01T10:00:00Z</updated></entry>"),
+        "atom", 3, "2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z",
+    ),
+    "Atom 0.3": (
+        ATOM_03.format('<entry><link rel="alternate" href="https://e.com/1"/><modified>2024-05-01</modified></entry>'),
+        "atom", 1, "2024-05-01", "2024-05-01T00:00:00Z",
+    ),
+}  # fmt: skip
 
 
-def test_rss_1() -> None:
-    reading = read(
-        RDF.format('<item rdf:about="https://e.com/1"><link>https://e.com/1</link><dc:date>2024-05-01</dc:date></item>')
-    )
-    assert [(record.loc, record.line, record.lastmod) for record in reading.records] == [
-        ("https://e.com/1", 4, "2024-05-01")
-    ]
-    assert (reading.document.format, reading.document.outcome) == ("rss", "ok")
+@pytest.mark.parametrize(("text", "format", "line", "written", "moment"), FEEDS.values(), ids=FEEDS)
+def test_entry_of_a_feed(text: str, format: str, line: int, written: str, moment: str) -> None:
+    reading = read(text)
+    assert reading.records == [UrlRecord("https://e.com/1", None, URL, line, written, moment)]
+    assert (reading.document.format, reading.document.outcome, reading.rules) == (format, "ok", {})
 
 
 def test_rss_1_of_more_than_four_mib_is_read_to_its_end() -> None:
     item = '<item rdf:about="https://e.com/{0}"><link>https://e.com/{0}</link><d>' + "x" * 1000 + "</d></item>\n"
     reading = read(RDF.format("".join(item.format(number) for number in range(5000))), 1 << 16)
     assert (len(reading.records), reading.document.outcome) == (5000, "ok")
-
-
-def test_atom_1() -> None:
-    reading = atom(
-        '<link href="https://e.com/1"/><published>2024-04-01T00:00:00Z</published><updated>2024-05-01T10:00:00Z</updated>'
-    )
-    assert reading.records == [
-        UrlRecord("https://e.com/1", None, URL, 3, "2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z")
-    ]
-    assert (reading.document.format, reading.document.outcome) == ("atom", "ok")
-
-
-def test_atom_03() -> None:
-    reading = read(
-        ATOM_03.format('<entry><link rel="alternate" href="https://e.com/1"/><modified>2024-05-01</modified></entry>')
-    )
-    assert [(record.loc, record.lastmod) for record in reading.records] == [("https://e.com/1", "2024-05-01")]
 
 
 @pytest.mark.parametrize(

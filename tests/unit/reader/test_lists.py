@@ -48,23 +48,42 @@ def unread(data: bytes | str, name: str = "") -> list[tuple[int | None, str]]:
     return [(one.line, one.problem) for one in entries(data, name) if isinstance(one, Unread)]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        f"{A}\n{B}\n",
-        f"{A}\r\n{B}\r\n",
-        f"{A}\r{B}",
-        f"\ufeff{A}\n{B}",
-        f"{A}\n{B}".encode("utf-16"),
-        f"  {A}\t\n {B} # yesterday",
-        f'"{A}"\n"{B}"\n',
-        gzip.compress(f"{A}\n{B}\n".encode()),
-        gzip.compress(f"{A}\n".encode()) + gzip.compress(f"{B}\n".encode()),
-    ],
-    ids=["lf", "crlf", "cr", "bom", "utf-16", "blanks-and-comment", "quoted", "gzip", "gzip-members"],
-)
-def test_text_with_a_url_a_line(data: bytes | str) -> None:
-    assert listed(data) == [(A, 1), (B, 2)]
+LISTED: dict[str, tuple[tuple[bytes | str, ...], list[tuple[str, int]]]] = {
+    "a URL a line": (
+        (f"{A}\n{B}\n", f"{A}\r\n{B}\r\n", f"{A}\r{B}", f"\ufeff{A}\n{B}", f"{A}\n{B}".encode("utf-16"),
+         f"  {A}\t\n {B} # yesterday", f'"{A}"\n"{B}"\n', gzip.compress(f"{A}\n{B}\n".encode()),
+         gzip.compress(f"{A}\n".encode()) + gzip.compress(f"{B}\n".encode())),
+        [(A, 1), (B, 2)],
+    ),
+    "comments, blank lines and fragments": (
+        (f"# pages\n\n   \n{A}#top\n  # more\n{B} #1\n",), [(f"{A}#top", 4), (B, 6)],
+    ),
+    "a column of URLs": (
+        (f"loc\n{A}\n{B}\n", f"type,loc,lastmod\nurl,{A},2026-01-01\nurl,{B},\n",
+         f"loc;status\r\n{A};404\r\n{B};500\r\n", f"Address\tStatus Code\n{A}\t404\n{B}\t404\n",
+         f'"URL","Title"\n"{A}","one, two"\n"{B}",""\n', f"\ufeffloc,x\n{A}\n{B}",
+         gzip.compress(f"loc,x\n{A},\n{B},\n".encode()), f"loc,images\n{A},{'x' * 300_000}\n{B},\n"),
+        [(A, 2), (B, 3)],
+    ),
+    "cells with line breaks": (
+        (f'\nloc,title\n\n{A},"one\ntwo\nthree"\n# note,\n{B},x\n',), [(A, 4), (B, 8)],
+    ),
+    "other types of record": ((f"type,loc\nurl,{A}\nsitemap,{C}\n,{B}\n",), [(A, 2), (B, 4)]),
+    "a header below a title": ((f"Internal - HTML\nLanding page,Views\n{A},1\n{B},2\n",), [(A, 3), (B, 4)]),
+    "a header below comments": ((f"# Pages\n# Account\nLanding page,Views\n{A},1\n{B},2\n",), [(A, 4), (B, 5)]),
+    "lines of objects": (
+        (f'{{"type": "sitemap", "sitemap": "{C}"}}\n{{"type": "url", "loc": "{A}"}}\n{{"type": "finding", "url": "{C}"}}\n'
+         f'{{"type": "summary"}}\n\n{{"url": "{B}", "status": 404}}\n',),
+        [(A, 2), (B, 6)],
+    ),
+}  # fmt: skip
+"""{what: (files, their URLs with lines)}."""
+
+
+@pytest.mark.parametrize(("files", "expected"), LISTED.values(), ids=LISTED)
+def test_urls_of_a_list_and_their_lines(files: tuple[bytes | str, ...], expected: list[tuple[str, int]]) -> None:
+    for data in files:
+        assert listed(data) == expected, data
 
 
 @pytest.mark.parametrize("delimiter", ";\t")
@@ -75,10 +94,6 @@ def test_text_with_dates_behind_the_urls_is_a_table(delimiter: str) -> None:
 @pytest.mark.parametrize("text", [f"{A},12\n{B},34\n", f"{A};id=7\n{B};id=8\n", f"{A};1\n{B}\n"])
 def test_delimiters_that_may_belong_to_urls_stay(text: str) -> None:
     assert listed(text) == [(line, number) for number, line in enumerate(text.split(), 1)]
-
-
-def test_comments_and_blank_lines_are_passed_over_and_fragments_are_not() -> None:
-    assert listed(f"# pages\n\n   \n{A}#top\n  # more\n{B} #1\n") == [(f"{A}#top", 4), (B, 6)]
 
 
 def test_bytes_that_are_no_text_spoil_their_line_alone() -> None:
@@ -152,31 +167,6 @@ def test_gzip_that_ends_early_gives_no_half_url() -> None:
 
 
 # Tables
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        f"loc\n{A}\n{B}\n",
-        f"type,loc,lastmod\nurl,{A},2026-01-01\nurl,{B},\n",
-        f"loc;status\r\n{A};404\r\n{B};500\r\n",
-        f"Address\tStatus Code\n{A}\t404\n{B}\t404\n",
-        f'"URL","Title"\n"{A}","one, two"\n"{B}",""\n',
-        f"\ufeffloc,x\n{A}\n{B}",
-        gzip.compress(f"loc,x\n{A},\n{B},\n".encode()),
-    ],
-)
-def test_table_with_a_column_of_urls(data: bytes | str) -> None:
-    assert listed(data) == [(A, 2), (B, 3)]
-
-
-def test_lines_of_rows_with_line_breaks_in_cells() -> None:
-    data = f'\nloc,title\n\n{A},"one\ntwo\nthree"\n# note,\n{B},x\n'
-    assert listed(data) == [(A, 4), (B, 8)]
-
-
-def test_other_types_of_record_are_passed_over() -> None:
-    assert listed(f"type,loc\nurl,{A}\nsitemap,{C}\n,{B}\n") == [(A, 2), (B, 4)]
 
 
 def test_disarmed_cell_is_armed_again_and_an_apostrophe_stays() -> None:
@@ -277,34 +267,12 @@ def test_table_by_name_without_a_header(data: str, name: str) -> None:
     assert listed(gzip.compress(data.encode()) if name.endswith(".gz") else data, name) == [(A, 1), (B, 2)]
 
 
-@pytest.mark.parametrize("lead", ["Internal - HTML\n", "# Pages\n# Account: Example\n"])
-def test_header_below_a_title_or_comments(lead: str) -> None:
-    lines = lead.count("\n")
-    assert listed(f"{lead}Landing page,Views\n{A},1\n{B},2\n") == [(A, lines + 2), (B, lines + 3)]
-
-
 def test_first_line_that_is_a_url_is_no_header() -> None:
     assert listed(f"{A},url\n{B}\n") == [(f"{A},url", 1), (B, 2)]
     assert [one.line for one in entries(f"{A}\nlink\n{B}\n") if isinstance(one, ListedUrl)] == [1, 3]
 
 
-def test_cells_larger_than_the_csv_module_takes_by_itself() -> None:
-    big = "x" * 300_000
-    assert listed(f"loc,images\n{A},{big}\n{B},\n") == [(A, 2), (B, 3)]
-
-
 # Objects
-
-
-def test_lines_of_objects() -> None:
-    rows = [
-        {"type": "sitemap", "sitemap": C},
-        {"type": "url", "loc": A},
-        {"type": "finding", "url": C},
-        {"type": "summary"},
-    ]
-    data = "\n".join(map(json.dumps, rows)) + f'\n\n{{"url": "{B}", "status": 404}}\n'
-    assert listed(data) == [(A, 2), (B, 6)]
 
 
 @pytest.mark.parametrize("indent", [None, 0, 2])

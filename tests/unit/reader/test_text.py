@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.reader.reading import URL, Reading, read
+from tests.unit.reader.reading import Reading, read
 
 SIZES = (1, 3, 1000)
 
@@ -14,15 +14,6 @@ def both(text: str | bytes, **keywords: str) -> Reading:
     for size in SIZES:
         assert read(text, size, **keywords).facts() == reading.facts()
     return reading
-
-
-def test_one_url_a_line() -> None:
-    reading = both("https://e.com/1\nhttps://e.com/2\n")
-    assert [(record.loc, record.line, record.sitemap) for record in reading.records] == [
-        ("https://e.com/1", 1, URL),
-        ("https://e.com/2", 2, URL),
-    ]
-    assert (reading.document.format, reading.document.outcome, reading.rules) == ("text", "ok", {})
 
 
 ONE, TWO = "https://e.com/1", "https://e.com/2"
@@ -50,19 +41,10 @@ def test_urls_and_lines(
 ) -> None:
     reading = both(text, **keywords)
     assert [*zip(reading.locs, reading.lines, strict=True)] == listed
-    assert reading.rules == rules
+    assert (reading.rules, reading.document.format) == (rules, "text")
     assert (reading.document.outcome, reading.document.error) == (
         ("truncated", keywords["cut"]) if keywords else ("ok", None)
     )
-
-
-def test_comment_is_no_url() -> None:
-    reading = both("https://e.com/1\n # All pages\n#\n")
-    assert [(fault.rule, fault.line, fault.value) for fault in reading.document.faults] == [
-        ("txt-not-url-line", 2, "# All pages"),
-        ("txt-not-url-line", 3, "#"),
-    ]
-    assert reading.document.outcome == "ok"
 
 
 def test_a_table_with_commas_is_reported() -> None:
@@ -73,7 +55,9 @@ def test_a_table_with_commas_is_reported() -> None:
     assert len(reading.document.faults) == 1
 
 
-@pytest.mark.parametrize("line", ["hello", "/relative", "www.e.com/1", "ftp://e.com/", "Sitemap: https://e.com/s.xml"])
+@pytest.mark.parametrize(
+    "line", ["hello", "/relative", "www.e.com/1", "ftp://e.com/", "Sitemap: https://e.com/s.xml", "# All pages", "#"]
+)
 def test_a_line_that_is_no_url_is_reported(line: str) -> None:
     reading = both(f"https://e.com/1\n{line}\nhttps://e.com/2")
     assert reading.locs == ["https://e.com/1", "https://e.com/2"]
