@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_args, get_type_hints
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import duckdb
 import pandas
@@ -48,29 +48,20 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "docs/records.schema.json").rea
 """Of each type of record, as `tests/unit/test_records_schema.py` has it made: that takes a second for each."""
 TREE = {"name": "a", "attributes": {"b": "c"}, "children": [{"name": "d", "value": "é"}, "text"]}
 RICH = UrlRecord(
-    loc="https://e.com/1",
-    loc_raw="/1",
-    sitemap=SITEMAP,
-    line=3,
-    lastmod="2024",
-    lastmod_at="2024-01-01T00:00:00Z",
-    changefreq="daily",
-    priority=0.5,
+    loc="https://e.com/1", loc_raw="/1", sitemap=SITEMAP, line=3, lastmod="2024", lastmod_at="2024-01-01T00:00:00Z",
+    changefreq="daily", priority=0.5,
     images=[Image(loc="https://e.com/1.png", title="=1+1"), Image(loc="https://e.com/2.png", extra=[TREE])],
     videos=[
         Video(title="plain", player_loc="https://e.com/player"),
         Video(
-            player_loc={"value": "https://e.com/player", "autoplay": "ap=1"},
+            player_loc={"value": "https://e.com/player", "autoplay": "ap=1"}, tag=["x", "y"],
             restriction={"value": "DE FR", "relationship": "deny"},
-            tag=["x", "y"],
             price=[{"value": "1", "currency": "EUR"}, {"value": "2", "currency": "USD"}],
         ),
     ],
     news=News(publication={"name": "The Lamp", "language": "en"}, title="News"),
-    alternates=[Alternate("de", "https://e.com/de", attributes={"media": "print"})],
-    extra={"urn:x": [TREE]},
-    recovered=True,
-)
+    alternates=[Alternate("de", "https://e.com/de", attributes={"media": "print"})], extra={"urn:x": [TREE]}, recovered=True,
+)  # fmt: skip
 PLAIN = UrlRecord(loc="https://e.com/2", sitemap=SITEMAP, line=4)
 RECORDS = [RICH, PLAIN]
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -169,29 +160,24 @@ class TestOtherRecords:
 
 
 class TestReaders:
-    def test_duckdb_reads_scalars_and_nulls(self, feed: Path) -> None:
-        query = "SELECT loc, loc_raw, line, priority, news IS NULL, len(images), recovered FROM read_parquet(?)"
-        assert duckdb.execute(query, [str(feed)]).fetchall() == [
-            ("https://e.com/1", "/1", 3, 0.5, False, 2, True),
-            ("https://e.com/2", None, 4, None, True, 0, False),
-        ]
-
-    def test_duckdb_unnests_images(self, feed: Path) -> None:
-        query = "SELECT loc, image.loc, image.title FROM (SELECT loc, unnest(images) AS image FROM read_parquet(?))"
-        assert duckdb.execute(query, [str(feed)]).fetchall() == [
-            ("https://e.com/1", "https://e.com/1.png", "=1+1"),
-            ("https://e.com/1", "https://e.com/2.png", None),
-        ]
-
-    def test_duckdb_looks_into_maps(self, feed: Path) -> None:
-        query = """
-            SELECT video.player_loc['value'], video.player_loc['autoplay'], video.restriction['relationship'],
-                video.tag, [price['currency'] FOR price IN video.price], news.publication['name']
-            FROM (SELECT news, unnest(videos) AS video FROM read_parquet(?))"""
-        assert duckdb.execute(query, [str(feed)]).fetchall() == [
+    QUERIES: ClassVar[dict[str, list[tuple[Any, ...]]]] = {
+        "SELECT loc, loc_raw, line, priority, news IS NULL, len(images), recovered FROM read_parquet(?)": [
+            ("https://e.com/1", "/1", 3, 0.5, False, 2, True), ("https://e.com/2", None, 4, None, True, 0, False),
+        ],
+        "SELECT loc, image.loc, image.title FROM (SELECT loc, unnest(images) AS image FROM read_parquet(?))": [
+            ("https://e.com/1", "https://e.com/1.png", "=1+1"), ("https://e.com/1", "https://e.com/2.png", None),
+        ],
+        """SELECT video.player_loc['value'], video.player_loc['autoplay'], video.restriction['relationship'],
+            video.tag, [price['currency'] FOR price IN video.price], news.publication['name']
+            FROM (SELECT news, unnest(videos) AS video FROM read_parquet(?))""": [
             ("https://e.com/player", None, None, [], [], "The Lamp"),
             ("https://e.com/player", "ap=1", "deny", ["x", "y"], ["EUR", "USD"], "The Lamp"),
-        ]
+        ],
+    }  # fmt: skip
+
+    @pytest.mark.parametrize(("query", "found"), QUERIES.items(), ids=["scalars and nulls", "objects", "maps"])
+    def test_duckdb_reads_every_column(self, feed: Path, query: str, found: list[tuple[Any, ...]]) -> None:
+        assert duckdb.execute(query, [str(feed)]).fetchall() == found
 
     def test_duckdb_reads_trees_as_json_text(self, feed: Path) -> None:
         texts = duckdb.execute("SELECT extra FROM read_parquet(?)", [str(feed)]).fetchall()

@@ -170,19 +170,12 @@ def test_a_rule_that_nobody_registered_is_named_without_index(validate: Any) -> 
 @pytest.mark.parametrize(
     ("line", "column", "region"),
     [
-        (None, None, None),
-        (None, 4, None),
-        (0, 4, None),
-        (3, None, {"startLine": 3}),
-        (3, 0, {"startLine": 3}),
+        (None, None, None), (None, 4, None), (0, 4, None), (3, None, {"startLine": 3}), (3, 0, {"startLine": 3}),
         (3, 4, {"startLine": 3, "startColumn": 4}),
     ],
-)
+)  # fmt: skip
 def test_a_region_stands_only_where_the_line_is_known(line: int | None, column: int | None, region: Any) -> None:
     assert location(line=line, column=column).get("region") == region
-
-
-def test_columns_count_characters_as_the_reader_does() -> None:
     assert run()["columnKind"] == "unicodeCodePoints"
 
 

@@ -68,10 +68,6 @@ def test_a_target_of_another_format_is_refused(target: str, message: str) -> Non
     assert str(refusal.value) == f"{message}; use {written()}"
 
 
-def test_no_targets_are_no_targets() -> None:
-    assert feeds.named_formats(None) == []
-
-
 def test_named_targets_are_understood_by_scrapy(folder: Path) -> None:
     targets = feeds.named_formats(["urls.csv.gz", "-:jsonl", f"file://{folder}/A.JSON"])
     from_cli = feed_process_params_from_cli(Settings(), [], overwrite_output=targets)
@@ -82,11 +78,14 @@ def test_named_targets_are_understood_by_scrapy(folder: Path) -> None:
     }
 
 
-def test_a_feed_has_the_format_of_its_suffix() -> None:
-    assert feeds.prepared({"a.csv": {}, Path("b.jsonl.gz"): {}}) == {
+def test_a_feed_has_the_format_of_its_suffix_in_a_copy() -> None:
+    given: dict[Any, dict[str, Any]] = {"a.csv": {}, Path("b.jsonl.gz"): {}}
+    assert feeds.prepared(given) == {
         "a.csv": {"format": "csv"},
         Path("b.jsonl.gz"): {"format": "jsonl", "postprocessing": [feeds.GZIP]},
     }
+    assert given == {"a.csv": {}, Path("b.jsonl.gz"): {}}
+    assert feeds.named_formats(None) == []
 
 
 def test_what_a_feed_says_itself_stays() -> None:
@@ -105,20 +104,15 @@ def test_item_classes_reach_into_batches() -> None:
     assert load_object(options["item_filter"]) is exporters.RecordFilter
 
 
-def test_the_given_feeds_stay_as_they_are() -> None:
-    given: dict[str, dict[str, Any]] = {"a.csv.gz": {}}
-    feeds.prepared(given)
-    assert given == {"a.csv.gz": {}}
-
-
-@pytest.mark.parametrize("uri", [r"C:\out\urls.csv", "C:/out/urls.csv", "out/urls.csv", "/out/urls.csv"])
-def test_a_path_with_a_drive_is_local(uri: str) -> None:
-    assert uris.local_path(uri) == Path(uri)
-
-
-@pytest.mark.parametrize("uri", ["s3://bucket/urls.csv", "stdout:", "x:out"])
-def test_a_scheme_is_no_drive(uri: str) -> None:
-    assert uris.local_path(uri) is None
+@pytest.mark.parametrize(
+    ("uri", "is_local"),
+    [
+        *((uri, True) for uri in (r"C:\out\urls.csv", "C:/out/urls.csv", "out/urls.csv", "/out/urls.csv")),
+        *((uri, False) for uri in ("s3://bucket/urls.csv", "stdout:", "x:out")),
+    ],
+)
+def test_a_path_with_a_drive_is_local_and_a_scheme_is_no_drive(uri: str, is_local: bool) -> None:
+    assert uris.local_path(uri) == (Path(uri) if is_local else None)
 
 
 def test_formats_of_the_settings_are_known() -> None:
@@ -292,12 +286,14 @@ def test_checking_makes_nothing(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("path", ["/dev/null", "/dev/stdout", "/dev/fd/1", "pipe"])
-def test_streams_are_known(folder: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "is_stream"),
+    [
+        *((path, True) for path in ("/dev/null", "/dev/stdout", "/dev/fd/1", "pipe")),
+        *((path, False) for path in ("file", "missing", ".")),
+    ],
+)
+def test_streams_are_told_from_files_and_folders(folder: Path, path: str, is_stream: bool) -> None:
     os.mkfifo(folder / "pipe")
-    assert uris.is_stream(Path(path))
-
-
-def test_files_and_folders_are_no_streams(folder: Path) -> None:
     (folder / "file").touch()
-    assert not any(uris.is_stream(folder / name) for name in ("file", "missing", "."))
+    assert uris.is_stream(Path(path)) is is_stream

@@ -90,13 +90,16 @@ class TestWhole:
         target.store(file)
         assert feed.read_bytes() == b"rows"
 
-    def test_folders_are_made(self, tmp_path: Path) -> None:
-        write(tmp_path / "a" / "b" / "urls.csv", b"rows")
-        assert (tmp_path / "a" / "b" / "urls.csv").read_bytes() == b"rows"
-
-    def test_a_file_uri_is_a_path(self, tmp_path: Path) -> None:
-        write(f"file://{tmp_path}/my%20urls.csv", b"rows")
-        assert (tmp_path / "my urls.csv").read_bytes() == b"rows"
+    @pytest.mark.parametrize(
+        ("named", "path"),
+        [
+            ("{}/a/b/urls.csv", "a/b/urls.csv"), ("file://{}/my%20urls.csv", "my urls.csv"), ("{}/" + "é" * 127, "é" * 127),
+        ],
+        ids=["new folders", "URI", "longest name"],
+    )  # fmt: skip
+    def test_a_place_may_be_named_in_any_way(self, tmp_path: Path, named: str, path: str) -> None:
+        write(named.format(tmp_path), b"rows")
+        assert (tmp_path / path).read_bytes() == b"rows"
 
     def test_a_new_feed_has_the_permissions_of_any_new_file(self, feed: Path) -> None:
         mask = os.umask(0o027)
@@ -128,10 +131,6 @@ class TestWhole:
         write(feed, b"rows")
         write(feed, b"rows again")
         assert (feed.is_symlink(), real.read_bytes(), list(real.parent.iterdir())) == (True, b"rows again", [real])
-
-    def test_the_longest_name_is_no_obstacle(self, tmp_path: Path) -> None:
-        write(tmp_path / ("é" * 127), b"rows")
-        assert (tmp_path / ("é" * 127)).read_bytes() == b"rows"
 
     def test_the_temporary_file_is_closed_before_it_is_renamed_without_locks(
         self, feed: Path, without_locks: None
