@@ -398,6 +398,18 @@ SETS: dict[str, tuple[Files, Files, list[tuple[str, str, str]]]] = {
         [[page("a", CDATA), "<!-- c -->", page("b", "<!-- d -->")]],
         [[page("a", CDATA), "<!-- c -->", page("b", "<!-- d -->")]], [],
     ),
+    "comments of entries that go": (
+        [[page("a"), "<!-- 1 -->", page("a"), "<!-- 2 -->", OTHER, page("b"), "<!-- 3 -->", page("b"), "<!-- 4 -->"]],
+        [[page("a"), "<!-- 1 -->", "<!-- 2 -->", page("b"), "<!-- 3 -->", "<!-- 4 -->"]],
+        [("dropped", "loc-offsite", OTHER), *(("dropped", "loc-duplicate", page(path)) for path in "ab")],
+    ),
+    **{
+        f"{around} around entries": (
+            [[page("a"), f"<{around}>", page("b"), page("c"), f"</{around}>", page("d")]], [[*map(page, "abcd")]],
+            [("changed", "xml-unknown-element", f"<{around}>")],
+        )
+        for around in ("urlset", "group")
+    },
 }  # fmt: skip
 """{what: (files before, files after, rows: action, rule, old value)}."""
 
@@ -519,16 +531,6 @@ def test_entries_with_the_same_image_are_duplicates_whatever_their_dates(prefix:
     declared = f'xmlns{":s" if prefix else ""}="{CORE}" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
     outcome = repair(tmp_path, f"<{prefix}urlset {declared}>{entries}</{prefix}urlset>".encode())
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "loc-duplicate")]
-
-
-@pytest.mark.parametrize("around", ["urlset", "group"])
-def test_an_element_around_entries_goes_with_a_row(around: str, tmp_path: Path) -> None:
-    outcome = repair(tmp_path, urlset(page("a"), f"<{around}>", page("b"), page("c"), f"</{around}>", page("d")))
-    assert [(row["action"], row["rule"], row["old"]) for row in outcome.rows] == [
-        ("changed", "xml-unknown-element", f"<{around}>")
-    ]
-    assert f"<{around}>".encode() not in outcome.data("sitemap.xml")
-    assert (outcome.result.read, outcome.result.kept) == (4, 4)
 
 
 def test_a_note_on_a_feed_leaves_it_a_feed(tmp_path: Path) -> None:
@@ -729,25 +731,6 @@ def test_comments_around_entries_stay_where_they_were(tmp_path: Path) -> None:
     outcome = repair(tmp_path, data)
     assert outcome.data("sitemap.xml") == data
     assert outcome.rows == []
-
-
-def test_a_comment_of_an_entry_that_goes_stands_in_front_of_the_next_one(tmp_path: Path) -> None:
-    other = "<url><loc>https://other.example/</loc></url>"
-    entries = [
-        page("a"),
-        "<!-- 1 -->",
-        page("a"),
-        "<!-- 2 -->",
-        other,
-        page("b"),
-        "<!-- 3 -->",
-        page("b"),
-        "<!-- 4 -->",
-    ]
-    outcome = repair(tmp_path, urlset(*entries), may_list=nowhere)
-    kept = [page("a"), "<!-- 1 -->", "<!-- 2 -->", page("b"), "<!-- 3 -->", "<!-- 4 -->"]
-    assert outcome.data("sitemap.xml") == urlset(*kept)
-    assert outcome.result.dropped == 3
 
 
 def test_comments_in_an_index_stay_where_they_were(tmp_path: Path) -> None:
