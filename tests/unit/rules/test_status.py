@@ -51,21 +51,29 @@ def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -
     assert f"HTTP status {status}, after 1 redirect, at 'https://example.com/b'" in message(behind, rule)
 
 
-def test_503_may_be_maintenance() -> None:
-    assert message(facts(error(503)), "status-5xx") == "HTTP status 503: the server is overloaded, or under maintenance"
-    assert message(facts(error(500)), "status-5xx") == "HTTP status 500: the server failed"
+LOOP = made(
+    ReplyKind.REDIRECT_LOOP, final_status=301, final_url=URL, redirects=HOP * 3, error=f"redirects lead back to {URL}"
+)
+REFUSED = made(ReplyKind.ADDRESS_REFUSED, final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP)
 
 
-def test_payment_is_a_note_since_search_engines_may_get_the_page() -> None:
-    asked = facts(error(402))
-    assert told(asked) == {"status-402": "info"}
-    assert "search engines may get another answer" in message(asked, "status-402")
-
-
-def test_too_many_requests_is_no_fault_of_the_page() -> None:
-    asked = facts(error(429, attempts=4))
-    assert told(asked) == {"status-429": "warning"}
-    assert "after 4 requests" in message(asked, "status-429")
+@pytest.mark.parametrize(
+    ("reply", "rule", "severity", "words"),
+    [
+        (error(503), "status-5xx", "error", "HTTP status 503: the server is overloaded, or under maintenance"),
+        (error(500), "status-5xx", "error", "HTTP status 500: the server failed"),
+        (error(402), "status-402", "info", "search engines may get another answer"),
+        (error(429, attempts=4), "status-429", "warning", "after 4 requests"),
+        *((error(status), "status-redirect", "error", "") for status in (300, 301, 304)),
+        (LOOP, "status-redirect-loop", "error", ""),
+        (ReplyRecord(reason=Reason.BLOCKED, redirects=HOP), "status-redirect", "warning",
+         "was not requested: robots.txt forbids it for this crawl"),
+        (REFUSED, "security-address-refused", "warning", "after 1 redirect"),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_a_reply(reply: ReplyRecord, rule: str, severity: str, words: str) -> None:
+    assert told(facts(reply)) == {rule: severity}
+    assert words in message(facts(reply), rule)
 
 
 @pytest.mark.parametrize(
@@ -153,39 +161,9 @@ def test_a_long_chain_is_not_told_in_full() -> None:
     assert text.count(" at ") == 4
 
 
-@pytest.mark.parametrize("status", [300, 301, 304])
-def test_a_status_of_redirects_that_leads_nowhere_is_an_error(status: int) -> None:
-    assert told(facts(error(status))) == {"status-redirect": "error"}
-
-
-def test_redirects_without_end() -> None:
-    loop = made(
-        ReplyKind.REDIRECT_LOOP,
-        final_status=301,
-        final_url=URL,
-        redirects=HOP * 3,
-        error=f"redirects lead back to {URL}",
-    )
-    assert told(facts(loop)) == {"status-redirect-loop": "error"}
-
-
 @pytest.mark.parametrize("reason", list(Reason))
 def test_what_was_not_asked_has_no_finding(reason: Reason) -> None:
     assert told(facts(ReplyRecord(reason=reason))) == {}
-
-
-def test_a_redirect_that_was_not_followed_is_one_all_the_same() -> None:
-    asked = facts(ReplyRecord(reason=Reason.BLOCKED, redirects=HOP))
-    assert told(asked) == {"status-redirect": "warning"}
-    assert message(asked, "status-redirect").endswith("was not requested: robots.txt forbids it for this crawl")
-
-
-def test_an_address_that_is_refused() -> None:
-    refused = made(
-        ReplyKind.ADDRESS_REFUSED, final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP
-    )
-    assert told(facts(refused)) == {"security-address-refused": "warning"}
-    assert "after 1 redirect" in message(facts(refused), "security-address-refused")
 
 
 def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None:
