@@ -360,12 +360,6 @@ def test_private_address_that_a_file_names_is_not_requested(shop: SiteServer, tm
     assert "/secret" in shop.paths, "the command line may name it"
 
 
-def test_wrong_option_in_a_file_is_refused_in_one_line(tmp_path: Path, refusal: Callable[..., str]) -> None:
-    (tmp_path / "sitemapcrawler.toml").write_text("fial-on = 'error'")
-    problem = "sitemapcrawler.toml: fial-on: unknown key, did you mean fail-on?"
-    assert refusal("audit", "a.example") == f"sitemapcrawler: {problem}"
-
-
 @pytest.mark.slow
 def test_dead_site_is_one_problem_told_once(tmp_path: Path) -> None:
     with SiteServer() as site:

@@ -155,10 +155,6 @@ def test_the_links_of_an_entry_are_looked_through_once_for_all_rules() -> None:
     assert cluster_of(entry) is cluster_of(entry) is not None
 
 
-def test_a_fragment_is_no_part_of_the_key() -> None:
-    assert page_key(f"{SITE}/a#b") == page_key(f"{SITE}/a")
-
-
 def test_an_absolute_url_in_its_usual_form_is_its_own_key() -> None:
     urls = [f"{SITE}/a/b?c=d&e=~f;g(h)*+,_", "http://a.b/", "https://a-b.example:8443/@:!$"]
     assert [page_key(url) for url in urls] == urls == [visit_key(url) for url in urls]

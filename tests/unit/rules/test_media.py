@@ -113,11 +113,6 @@ def test_the_same_image_on_two_pages_is_no_duplicate() -> None:
     assert found("".join(entries), *RULES) == []
 
 
-def test_a_thousand_images_are_allowed() -> None:
-    listed = images(*(f"https://example.com/{number}.jpg" for number in range(1000)))
-    assert found(f"<url><loc>https://example.com/a</loc>{listed}</url>") == []
-
-
 # Videos
 
 
