@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import from_regex
 from scrapy import Request
-from scrapy.exceptions import CannotResolveHostError
+from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.settings import Settings
 from twisted.internet.defer import AlreadyCalledError
 
@@ -19,8 +19,11 @@ from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
 from sitemapcrawler.verification.asking import USUAL_URL, Sender
 
 
-def failure(error: Exception, stop_reason: str | None) -> str | None:
+def sender(error: Exception, stop_reason: str | None = None, proxy: str | None = None, max_errors: int = 0) -> Sender:
+    """One whose requests fail, sent through a proxy if there is one."""
+
     async def download(request: Request) -> None:
+        request.meta["proxy"] = proxy
         raise error
 
     crawler: Any = SimpleNamespace(
@@ -28,8 +31,7 @@ def failure(error: Exception, stop_reason: str | None) -> str | None:
         engine=SimpleNamespace(download_async=download),
     )
     Stop.of(crawler).reason = stop_reason
-    step = asyncio.run(Sender(crawler, False, 0).send("https://e.com/", "HEAD"))
-    return str(step.failure)
+    return Sender(crawler, False, max_errors)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,21 @@ def failure(error: Exception, stop_reason: str | None) -> str | None:
     ],
 )
 def test_connection_that_breaks_in_a_stop_was_stopped(error: Exception, stop_reason: str | None, expected: str) -> None:
-    assert failure(error, stop_reason) == expected
+    assert asyncio.run(sender(error, stop_reason).send("https://e.com/", "HEAD")).failure == expected
+
+
+def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests() -> None:
+    made = sender(DownloadConnectionRefusedError("no"), proxy="http://p.test:80", max_errors=2)
+
+    async def send() -> list[tuple[str | None, str]]:
+        steps = []
+        for path in "abc":
+            steps.append(await made.send(f"https://e.com/{path}", "HEAD"))
+            made.count(f"https://e.com/{path}", steps[-1])
+        return [(step.failure, step.why) for step in steps]
+
+    refused = ("stopped", "the proxy http://p.test:80 cannot be reached")
+    assert asyncio.run(send()) == [refused, refused, ("stopped", "e.com failed 2 times in a row")]
 
 
 @given(from_regex(USUAL_URL, fullmatch=True))
