@@ -35,8 +35,6 @@ RECORDS: dict[str, type] = {
 """Tables that hold records. Their columns are the fields of the record."""
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
-HELD = "held"
-"""Column of findings that is null: version 2.0.0 set it, whose jobs are continued."""
 
 TIME = "TIMESTAMP"
 """SQL type of a time: microseconds, in UTC. TIMESTAMPTZ would be shown in the zone of whoever asks, and Python's client
@@ -161,7 +159,7 @@ VIEWS = {
 
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
-    added = {"findings": {WHOLE_SITE: "BOOLEAN", HELD: "BOOLEAN"}}
+    added = {"findings": {WHOLE_SITE: "BOOLEAN"}}
     return {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()} | OTHERS
 
 
