@@ -284,8 +284,8 @@ class Command(BaseCommand):
             f"{inert(masked_url(url), MAX_URL)} was not read to its end ({inert(why)}): the set lacks its other pages"
             for url, why in lacking
         ]
-        base = _base(opts) or audit.home()
-        others = audit.others(base or "")
+        base = _base(opts) or audit.home() or ""
+        others = audit.others(base)
         replaced = [one.sitemap for one in named if _is_whole(one) and one.sitemap not in others]
         pages = self._pages(str(records), base, segments, opts, work, replaced)
         pages.lacking, pages.is_named = lacking, audit.is_named(pages.index)
@@ -301,15 +301,17 @@ class Command(BaseCommand):
         work: Path,
         replaced: Sequence[str] = (),
     ) -> PageList:
-        """The set that is made of a list, or of the records of an audit that has read the files `replaced`. Raises
-        ValueError, one line, if none of it can be listed."""
+        """The set that is made of a list, or of the records of an audit that has read the files `replaced`; `base` is
+        empty if these have no URL. Raises ValueError, one line, if none of it can be listed."""
         if opts.only is not None:
             raise ValueError("--only: not for a list, which becomes a new set")
         if base is None:
             raise ValueError("--base-url is missing: the URL of the folder where the files will be, with /")
+        told = quoted(f"{LIST}{name}")
+        if not base:
+            raise ValueError(f"{told}: lists no URL")
         if not base.endswith("/"):
             raise ValueError(f"--base-url {quoted(base)}: is the URL of a file; accepted: that of a folder, with /")
-        told = quoted(f"{LIST}{name}")
         try:
             path = urls.local_path(of_file(name).value)
             suffix = ".xml.gz" if opts.gz else ".xml"
