@@ -69,10 +69,18 @@ def file_beside(index: str, place: str | None, url: str, published: Published | 
     try:
         # Resolve `..` textually, as URLs do, so that the checked path is the named one whatever links precede it.
         path = Path(os.path.normpath(folder / os.fsdecode(unquote_to_bytes(key.removeprefix(home)))))
-        inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
+        inside = path.resolve().is_relative_to(folder.resolve()) and _may_be_file(path)
     except (OSError, ValueError):
         return None
     return urls.file_url(str(path)) if inside else None
+
+
+def _may_be_file(path: Path) -> bool:
+    """True also for a file in a folder that must not be read, which reading reports. Raises OSError."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True
 
 
 def missing_files(
@@ -172,8 +180,12 @@ class _Search:
         self._names = cache(_names_in)
 
     def holds(self, path: str) -> bool:
-        """True if the path is a file."""
-        return self._walk(path)[1] is None
+        """True if the path is a file, or may be one in a folder that cannot be read."""
+        try:
+            folder, missing = self._walk(path)
+        except PermissionError:
+            return True
+        return missing is None or not os.access(folder, os.R_OK)
 
     def hint(self, path: str) -> str:
         """A hint at what exists in place of a missing file; empty if nothing is similar."""

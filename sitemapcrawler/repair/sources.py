@@ -26,6 +26,7 @@ from sitemapcrawler.repair.writing import GZIP, Spooled
 from sitemapcrawler.replies.page.body import charset_of
 from sitemapcrawler.rules import Severity, all_rules
 from sitemapcrawler.rules.facts.given import GONE
+from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import folder_of
 
 CHUNK_BYTES = 1 << 16
@@ -234,8 +235,12 @@ class AuditedFiles:
     """The files of one audit."""
 
     def __init__(self, audit: Path, work: Path) -> None:
-        """`audit`: folder of a job or a report; `work`: folder for their content."""
-        self._cache = BodyStorage(audit / CACHE)
+        """`audit`: folder of a job or a report; `work`: folder for their content. Raises ValueError, one line, for a
+        cache that another user has written."""
+        cache = audit / CACHE
+        if cache.is_dir() and not os.access(cache, os.R_OK | os.X_OK):
+            raise ValueError(f"{quoted(str(cache))}: cannot be read: Permission denied")
+        self._cache = BodyStorage(cache)
         self._work = work
 
     def sources(self, records: Sequence[SitemapRecord]) -> list[Source]:

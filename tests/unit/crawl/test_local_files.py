@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.crawl import local_files
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.local_files import (
     MAX_TOLD,
@@ -298,6 +299,27 @@ def missing(folder: Path, *listed: str, place: str | None = f"{HOME}index.xml") 
 def test_missing_file_is_named_with_what_is_there_instead(folder: Path, url: str, path: str, hint: str) -> None:
     (folder / "zipped.xml.gz").touch()
     assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, path, hint)]
+
+
+@pytest.mark.parametrize("mode", ["names", "files"])
+def test_file_in_a_folder_that_may_not_be_read_is_not_missing(
+    folder: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder does not let its names be listed, or its files be opened."""
+
+    def refuse(path: Path) -> bool:
+        if path == folder / "sub/b.xml":
+            raise PermissionError
+        return path.exists()
+
+    if mode == "files":
+        monkeypatch.setattr(Path, "is_file", refuse)
+    else:
+        (folder / "sub/b.xml").rename(folder / "sub/hidden.xml")
+        monkeypatch.setattr(local_files.os, "access", lambda path, _: path != folder / "sub")
+    assert missing(folder, f"{HOME}a.xml", f"{HOME}sub/b.xml") == []
+    if mode == "files":
+        assert file_beside((folder / "index.xml").as_uri(), HOME, f"{HOME}sub/b.xml") is not None
 
 
 def test_path_that_is_not_utf_8_is_shown_as_in_its_url(folder: Path) -> None:

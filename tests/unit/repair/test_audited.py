@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -319,3 +320,10 @@ def test_page_behind_a_redirect_that_stays_is_known(status: int, is_behind: bool
     (tmp_path / "again").mkdir()
     with closing(AuditedSite(tmp_path, tmp_path / "again", False)) as site:
         assert [(page.url, page.is_behind) for page in site.found_pages()] == [(UNLISTED, is_behind)]
+
+
+def test_the_cache_of_another_user_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path / "cache")
+    with pytest.raises(ValueError, match="cannot be read: Permission denied"):
+        AuditedFiles(tmp_path, tmp_path)
