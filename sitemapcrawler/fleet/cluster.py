@@ -23,11 +23,9 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from sitemapcrawler.fleet.crawls import Crawls, Running
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
-from sitemapcrawler.fleet.look_ups import addresses_of
 from sitemapcrawler.fleet.output.destination import OutputFailed
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
 from sitemapcrawler.urls.display import first_line, inert
@@ -60,6 +58,52 @@ SLOW = "timed out during startup"
 """What Ray says of a cluster that was not up within its 30 seconds."""
 AGAIN = (CrawlDied, OutputFailed)
 """Errors after which Ray retries a task."""
+
+
+class Running(NamedTuple):
+    """A running crawl."""
+
+    domain: str
+    urls: int
+    """URLs listed so far."""
+    sitemaps: int
+    """Files read so far."""
+    seconds: float
+    """Time since it began."""
+
+
+@dataclass(slots=True)
+class _Crawl:
+    attempts: int = 0
+    began: float = 0.0
+    urls: int = 0
+    sitemaps: int = 0
+
+
+class Crawls:
+    """Body of a Ray actor, which tasks tell of their crawls and the driver asks for them."""
+
+    def __init__(self) -> None:
+        self._crawls: dict[str, _Crawl] = {}
+
+    def begin(self, domain: str) -> int:
+        """Begin a crawl. Returns the number of attempts, this one included."""
+        attempts = self._crawls.get(domain, _Crawl()).attempts + 1
+        self._crawls[domain] = _Crawl(attempts, time.monotonic())
+        return attempts
+
+    def tell(self, domain: str, urls: int, sitemaps: int) -> None:
+        """Tell how far a crawl is."""
+        if domain in self._crawls:
+            self._crawls[domain].urls, self._crawls[domain].sitemaps = urls, sitemaps
+
+    def done(self, domain: str) -> int:
+        """Forget a domain that will not be tried again. Returns the number of its attempts."""
+        return self._crawls.pop(domain, _Crawl()).attempts
+
+    def running(self) -> list[Running]:
+        now = time.monotonic()
+        return [Running(name, one.urls, one.sitemaps, now - one.began) for name, one in self._crawls.items()]
 
 
 def work(domain: Domain, plan: FleetPlan, crawls: Any) -> DomainRecord:  # Any: an actor of Ray
@@ -151,9 +195,8 @@ class RayCluster:
         self._crawls = ray.remote(num_cpus=0, scheduling_strategy=here)(Crawls).remote()
         self._question: object = None
         self._answer: list[Running] = []
-        spread = {"num_cpus": self._cpus, "scheduling_strategy": "SPREAD"}
-        self._work = ray.remote(max_retries=retries, retry_exceptions=list(AGAIN), **spread)(work)
-        self._look_up = ray.remote(**spread)(addresses_of)
+        options = {"num_cpus": self._cpus, "scheduling_strategy": "SPREAD", "max_retries": retries}
+        self._work = ray.remote(retry_exceptions=list(AGAIN), **options)(work)
 
     def __enter__(self) -> Self:
         self._quiet.__enter__()
@@ -211,16 +254,6 @@ class RayCluster:
         would be lost with the machine that holds it."""
         plan = plan if self._folder is None else replace(plan, sockets=self._folder)
         return self._work.options(name=domain.name).remote(domain, plan, self._crawls)
-
-    def look_up(self, hosts: Sequence[str]) -> object:
-        """Start the look-ups of some hosts and return the reference of their addresses."""
-        return self._look_up.remote(hosts)
-
-    def addresses(self, reference: object) -> list[tuple[str, ...]]:
-        """Addresses of each host of a look-up that has ended. Raises ClusterFailed if the cluster is gone."""
-        with reaching():
-            found: list[tuple[str, ...]] = ray.get(reference)
-            return found
 
     def wait(self, running: Sequence[object], seconds: float) -> list[object]:
         """Wait up to `seconds` for a result; returns all references that have one. Raises ClusterFailed if the cluster

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
-from sitemapcrawler.fleet.crawls import Running
+from sitemapcrawler.fleet.cluster import Running
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.driver import Fleet, FleetCounts
 from sitemapcrawler.terminal.progress_rows import (

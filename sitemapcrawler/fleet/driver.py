@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 from types import FrameType
 
-from sitemapcrawler.download.addresses import parse_address
-from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster
-from sitemapcrawler.fleet.crawls import Running
+from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster, Running
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
-from sitemapcrawler.fleet.look_ups import HOSTS
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.queueing import Addresses, DomainQueue
 from sitemapcrawler.fleet.task import FleetPlan, file_name
@@ -23,6 +22,9 @@ logger = logging.getLogger(__name__)
 
 WAIT_S = 0.2
 """Seconds to wait for results before more domains are started."""
+LOOK_UPS = 256
+"""Look-ups at once. A name server that does not answer takes some ten seconds of each: timeout and attempts of
+resolv.conf(5)."""
 IN_A_ROW = 3
 """The fleet ends when this many domains in a row fail for a common reason, such as a full disk."""
 
@@ -142,26 +144,25 @@ class Fleet:
     def _look_up(self, show: Callable[[Fleet], None]) -> dict[str, Addresses]:
         """Addresses of all hosts, or of some if a signal arrives."""
         found: dict[str, Addresses] = {}
-        hosts = []
-        for host in dict.fromkeys(domain.host for domain in self._left):
-            literal = parse_address(host)
-            if literal is None:
-                hosts.append(host)
-            else:
-                found[host] = (str(literal),)
+        hosts = dict.fromkeys(domain.host for domain in self._left)
+        waiting = iter(hosts)  # shared: taking the next host is atomic
+
+        def look_up() -> None:
+            for host in waiting:
+                if self._stop.begun:
+                    return
+                found[host] = addresses_of(host)
+
         self.counts.hosts = len(hosts)
-        parts = [hosts[start : start + HOSTS] for start in range(0, len(hosts), HOSTS)]
-        running: dict[object, list[str]] = {}
-        while (parts or running) and not self._stop.begun:
-            room = self._cluster.room
-            while parts and len(running) < room:
-                part = parts.pop()
-                running[self._cluster.look_up(part)] = part
-            for reference in self._cluster.wait([*running], WAIT_S):
-                part = running.pop(reference)
-                found.update(zip(part, self._cluster.addresses(reference), strict=True))
-                self.counts.looked_up += len(part)
-            show(self)
+        threads = [Thread(target=look_up, daemon=True) for _ in range(min(LOOK_UPS, len(hosts)))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive() and not self._stop.begun:
+                thread.join(WAIT_S)
+                self.counts.looked_up = len(found)
+                show(self)
+        self.counts.looked_up = len(found)
         return found
 
     def progress(self) -> list[Running]:
@@ -190,6 +191,15 @@ class Fleet:
                 self.broken = self._stop.begun = True
                 message = "%d domains in a row have failed for a reason that is not theirs; no more are begun"
                 logger.error(message, self._lost)
+
+
+def addresses_of(host: str) -> Addresses:
+    """Sorted addresses of a host; none if it cannot be looked up, which its crawl will report."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # the latter if a label is too long
+        return ()
+    return tuple(sorted({str(address[4][0]).partition("%")[0] for address in found}))
 
 
 def finished(output: Output) -> set[str]:

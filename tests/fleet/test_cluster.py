@@ -90,17 +90,6 @@ def test_two_spellings_of_a_site_are_crawled_one_after_the_other(data: Data, net
     assert sorted(asked[:half]) == sorted(asked[half:]), "the second one begins when the first has ended"
 
 
-def test_its_machines_look_up_names(address: str) -> None:
-    from sitemapcrawler.fleet.cluster import RayCluster
-
-    with RayCluster(address, None, 1, 0) as cluster:
-        looking_up = cluster.look_up(["localhost", "none.invalid"])
-        assert cluster.wait([looking_up], PATIENCE_S) == [looking_up]
-        found, missing = cluster.addresses(looking_up)
-    assert {*found} & {"127.0.0.1", "::1"}
-    assert missing == ()
-
-
 def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
     """Another machine may go away, and only its crawls with it."""
     from sitemapcrawler.fleet.cluster import RayCluster

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.fleet import crawls
-from sitemapcrawler.fleet.crawls import Crawls, Running
+from sitemapcrawler.fleet import cluster
+from sitemapcrawler.fleet.cluster import Crawls, Running
 
 
 def test_crawl_that_begins_again_has_read_nothing_and_counts_its_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(crawls.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(cluster.time, "monotonic", lambda: now[0])
     actor = Crawls()
     assert actor.begin("a.example") == 1
     actor.tell("a.example", 500, 3)

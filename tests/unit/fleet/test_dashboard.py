@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import dashboard
-from sitemapcrawler.fleet.crawls import Running
+from sitemapcrawler.fleet.cluster import Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay, FleetProgress
 from sitemapcrawler.fleet.domains import DomainRecord
 from sitemapcrawler.fleet.driver import FleetCounts

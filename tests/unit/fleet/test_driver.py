@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -27,13 +28,6 @@ class Cluster:
         """Domains that ran at once."""
         self._failure = failure
 
-    def look_up(self, hosts: Sequence[str]) -> object:
-        self.log.append(f"look up {' '.join(hosts)}")
-        return tuple(hosts)
-
-    def addresses(self, hosts: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("192.0.2.1",)] * len(hosts)
-
     def start(self, each: Domain, plan: object) -> object:
         self.log.append(each.name)
         return each
@@ -47,8 +41,16 @@ class Cluster:
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "HOSTS", 2)
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hosts that were looked up; names have one address in common."""
+    hosts: list[str] = []
+
+    def addresses_of(host: str) -> tuple[str, ...]:
+        hosts.append(host)
+        return ("192.0.2.1",) if host.endswith(".example") else (host,)
+
+    monkeypatch.setattr(driver, "addresses_of", addresses_of)
+    return hosts
 
 
 def run(
@@ -66,18 +68,18 @@ def run(
     return fleet
 
 
-def test_names_are_looked_up_in_parts_before_any_domain_begins(tmp_path: Path) -> None:
-    cluster, shown = Cluster(), []
-    run(tmp_path, cluster, 4, lambda one: shown.append((one.counts.looked_up, one.counts.done)))
-    assert sorted(cluster.log[:2]) == ["look up a.example b.example", "look up c.example"]
-    assert sorted(cluster.log[2:]) == sorted(NAMES)
-    assert (shown[0], shown[-1]) in {((1, 0), (3, 5)), ((2, 0), (3, 5))}
+def test_names_are_looked_up_before_any_domain_begins(tmp_path: Path, looked_up: list[str]) -> None:
+    shown: list[tuple[int, int]] = []
+    run(tmp_path, Cluster(), 4, lambda one: shown.append((one.counts.looked_up, one.counts.done)))
+    assert sorted(looked_up) == ["127.0.0.1", "::1", "a.example", "b.example", "c.example"]
+    assert all(names == len(NAMES) for names, done in shown if done)
+    assert shown[-1] == (5, 5)
 
 
-def test_no_name_is_looked_up_where_addresses_do_not_count(tmp_path: Path) -> None:
+def test_no_name_is_looked_up_where_addresses_do_not_count(tmp_path: Path, looked_up: list[str]) -> None:
     cluster = Cluster()
     run(tmp_path, cluster, 0)
-    assert cluster.log == list(NAMES)
+    assert (cluster.log, looked_up) == (list(NAMES), [])
 
 
 @pytest.mark.parametrize(("room", "per_address", "most"), [(10, 1, 3), (10, 2, 4), (10, 0, 5), (2, 0, 2)])
@@ -89,14 +91,16 @@ def test_domains_at_once_are_limited_by_the_cluster_and_by_their_address(
     assert cluster.most == most
 
 
-def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path) -> None:
-    cluster, stop = Cluster(room=1), FleetStop()
+def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster, stop, answered = Cluster(), FleetStop(), Event()
+    monkeypatch.setattr(driver, "addresses_of", lambda _: answered.wait() and ())
 
     def show(_: Fleet) -> None:
         stop.begun = True
 
     stopped = run(tmp_path, cluster, 4, show, stop)
-    assert [line.split()[0] for line in cluster.log] == ["look"]
+    answered.set()
+    assert cluster.log == []
     assert stopped.stopped and stopped.counts.done == 0
 
 

@@ -15,8 +15,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import driver, task
 from sitemapcrawler.fleet import launching as fleet
-from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure
-from sitemapcrawler.fleet.crawls import Running
+from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure, Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop

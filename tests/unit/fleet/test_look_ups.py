@@ -1,14 +1,13 @@
-"""Addresses of hosts, many looked up at once."""
+"""Addresses of hosts."""
 
 from __future__ import annotations
 
 import socket
-from threading import Barrier
 from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.look_ups import AT_ONCE, addresses_of
+from sitemapcrawler.fleet.driver import addresses_of
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, list[str] | Exception]) -> None:
@@ -23,25 +22,14 @@ def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, list[str] | Ex
 
 def test_each_host_has_its_addresses_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, {"a.example": ["2001:db8::1", "192.0.2.7", "192.0.2.7"], "b.example": ["fe80::1%eth0"]})
-    assert addresses_of(["b.example", "a.example"]) == [("fe80::1",), ("192.0.2.7", "2001:db8::1")]
+    assert [addresses_of(host) for host in ("b.example", "a.example")] == [("fe80::1",), ("192.0.2.7", "2001:db8::1")]
 
 
 @pytest.mark.parametrize("error", [OSError("no such host"), UnicodeError("label too long")])
 def test_host_that_cannot_be_found_has_none(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, {"bad.example": error, "good.example": ["192.0.2.1"]})
-    assert addresses_of(["bad.example", "good.example"]) == [(), ("192.0.2.1",)]
-
-
-def test_slow_hosts_are_waited_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = Barrier(AT_ONCE, timeout=60)
-
-    def getaddrinfo(*_: object, **__: object) -> list[object]:
-        together.wait()
-        return []
-
-    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert addresses_of([f"{number}.example" for number in range(AT_ONCE)]) == [()] * AT_ONCE
+    assert [addresses_of(host) for host in ("bad.example", "good.example")] == [(), ("192.0.2.1",)]
 
 
 def test_localhost_is_this_machine() -> None:
-    assert set(addresses_of(["localhost"])[0]) & {"127.0.0.1", "::1"}
+    assert set(addresses_of("localhost")) & {"127.0.0.1", "::1"}
