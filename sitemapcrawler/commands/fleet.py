@@ -16,6 +16,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
+from sitemapcrawler.fleet.output import PLACES
 from sitemapcrawler.middlewares.credentials import import_environment
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import Config, read_config
@@ -46,7 +47,7 @@ class Option(NamedTuple):
             raise ValueError(f"option {self.flag}={quoted(text)}: {error}; accepted: {self.accepted}") from None
 
 
-PLACES, CLUSTERS = "a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX", "HOST:PORT, or auto: the one on this machine"
+CLUSTERS = "HOST:PORT, or auto: the one on this machine"
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
 States = Annotated[
     list[Literal["unread", "partial", "finished"]],

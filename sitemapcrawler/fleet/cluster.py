@@ -26,7 +26,7 @@ from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
-from sitemapcrawler.fleet.output.destination import OutputFailed
+from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
 from sitemapcrawler.urls.display import first_line, inert
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
@@ -21,8 +20,6 @@ TABLES: Mapping[str, type] = MappingProxyType(
 """Tables and their records."""
 DOMAIN = "domain"
 """First column of all tables, and name of the table with one row per domain, which is written last."""
-FileSystem = Any  # Any: fsspec ships no types
-"""A file system of fsspec."""
 BUCKETS = 256
 """Partitions per table, by a hash of the domain: `TABLE/bucket=N/FILE.parquet`, N from 0."""
 FINISHED, PARTIAL, UNREAD, FAILED = "finished", "partial", "unread", "failed"

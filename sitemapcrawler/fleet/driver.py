@@ -8,12 +8,13 @@ import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from threading import Thread
 from types import FrameType
 
 from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster, Running
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
-from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output import Output
 from sitemapcrawler.fleet.queueing import Addresses, DomainQueue
 from sitemapcrawler.fleet.task import FleetPlan, file_name
 from sitemapcrawler.urls.display import inert
@@ -204,4 +205,4 @@ def addresses_of(host: str) -> Addresses:
 
 def finished(output: Output) -> set[str]:
     """Names of the row files of finished domains."""
-    return {name for name in output.names(DOMAIN) if name.endswith(".parquet")}
+    return set(chain.from_iterable(output.partitions(DOMAIN)))

@@ -18,10 +18,9 @@ from sitemapcrawler.fleet.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.dashboard import FleetDisplay, closing_line
 from sitemapcrawler.fleet.domains import FAILED
 from sitemapcrawler.fleet.driver import Fleet, FleetStop
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
-from sitemapcrawler.fleet.output.folders import failing_as
-from sitemapcrawler.fleet.report.data_set import Source, loaded
-from sitemapcrawler.fleet.report.summary_page import SUMMARY, write_overview
+from sitemapcrawler.fleet.output import Output, OutputFailed, failing_as, output_at
+from sitemapcrawler.fleet.overview import loaded
+from sitemapcrawler.fleet.summary_page import SUMMARY, write_overview
 from sitemapcrawler.fleet.task import FleetPlan
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
@@ -134,14 +133,9 @@ def in_states(output: Output, states: Collection[str]) -> set[str]:
     with (
         failing_as(f"{output.url}: the domains cannot be read"),
         output.scratch() as folder,
-        loaded(source_of(output), (), folder) as connection,
+        loaded(output, (), folder) as connection,
     ):
         return {name for (name,) in connection.execute(query, {"states": [*states]}).fetchall()}
-
-
-def source_of(output: Output) -> Source:
-    """Source of the summary; local files are read in place."""
-    return (None, output.url) if output.is_local else output.open()
 
 
 def sum_up(output: Output, fleet: Fleet, judged: bool) -> int:
@@ -149,7 +143,7 @@ def sum_up(output: Output, fleet: Fleet, judged: bool) -> int:
     no rules were applied. Raises OutputFailed."""
     with output.scratch() as folder:
         with failing_as(f"{output.url}: the summary cannot be written"):
-            overview = write_overview(source_of(output), fleet.counts.failed, folder, judged)
+            overview = write_overview(output, fleet.counts.failed, folder, judged)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)

@@ -16,8 +16,7 @@ from pathlib import Path
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
-from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
+from sitemapcrawler.fleet.output import MAX_REASON, Output, OutputFailed, failing_as, output_at
 from sitemapcrawler.processes import RAISED, context, running
 from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED

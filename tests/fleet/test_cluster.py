@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 from sitemapcrawler.fleet.domains import domain
-from sitemapcrawler.fleet.output.folders import OutputFailed
+from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.task import CrawlDied, CrawlFault
 from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, Data, Site, sites

@@ -12,7 +12,7 @@ from fsspec.asyn import reset_lock
 from s3fs import S3FileSystem
 
 from sitemapcrawler.fleet.domains import domain
-from sitemapcrawler.fleet.output.destination import OutputFailed
+from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.task import crawl_domain
 from tests.crawl.crawling import Crawl
 from tests.fleet.fleets import TABLES, Site, plan, run, sites

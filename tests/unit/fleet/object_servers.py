@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output import Output
 from tests.ports import reserved_port
 
 HOST = "127.0.0.1"
@@ -198,8 +198,9 @@ def environment(values: dict[str, str]) -> Iterator[pytest.MonkeyPatch]:
 
 def check_that_files_come(out: Output, name: str) -> None:
     """Publish a file of this name over an earlier one in an empty place; read and list it."""
+    table = name.partition("/")[0]
     out.check()
-    assert list(out.names("")) == []
+    assert list(out.partitions(table)) == []
     with out.lock(), out.scratch() as folder:
         assert list(folder.iterdir()) == []
         for content in (b"first", b"second"):
@@ -208,11 +209,10 @@ def check_that_files_come(out: Output, name: str) -> None:
     assert not folder.exists()
     out.write_bytes("_state.json", b"1")
     assert (out.read_bytes(name), out.read_bytes("_state.json")) == (b"second", b"1")
-    assert list(out.names("")) == list(out.names(name.partition("/")[0])) == [name]
+    assert list(out.partitions(table)) == [[name]]
     for _ in range(2):
         out.remove(name)
-        assert list(out.names("")) == []
+        assert [found for files in out.partitions(table) for found in files] == []
     out.write_bytes(name, b"third")
     out.clean()
     assert out.read_bytes("none") is None
-    assert list(out.names("none")) == []

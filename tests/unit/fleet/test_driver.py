@@ -13,7 +13,7 @@ from sitemapcrawler.fleet import driver
 from sitemapcrawler.fleet.cluster import DomainFailure
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.driver import IN_A_ROW, Fleet, FleetStop
-from sitemapcrawler.fleet.output.destination import output_at
+from sitemapcrawler.fleet.output import output_at
 
 NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
 

@@ -17,7 +17,8 @@ import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.domains import BUCKETS, DOMAIN, TABLES, DomainRecord
-from sitemapcrawler.fleet.report.summary_page import write_overview
+from sitemapcrawler.fleet.output import output_at
+from sitemapcrawler.fleet.summary_page import write_overview
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.fleet.datasets import write_domain, write_tables
@@ -73,10 +74,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_domain(out, DomainRecord("b.example", urls=1, rules={"loc-http": 1}), url=[UrlRecord(loc=TWICE)])
     write_domain(out, DomainRecord("none.example"))
     write_tables(out, "begun.example", **tables)
-    write_overview((None, str(out)), [], out)
+    write_overview(output_at(str(out)), [], out)
     for record in (DomainRecord("b.example", urls=3), DomainRecord("gone.example"), DomainRecord("none.example")):
         write_domain(root / "yesterday", record)
-    write_overview((None, str(root / "yesterday")), [], root / "yesterday")
+    write_overview(output_at(str(root / "yesterday")), [], root / "yesterday")
     return root
 
 

@@ -20,7 +20,7 @@ from sitemapcrawler.fleet.dashboard import FleetDisplay
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
+from sitemapcrawler.fleet.output import Output, OutputFailed, output_at
 from sitemapcrawler.fleet.task import file_name
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import STOPPED
@@ -90,7 +90,7 @@ def test_a_row_that_the_disk_has_no_room_for_is_the_output_s_fault(
         (tmp_path / f"{table}.parquet").touch()
     with pytest.raises(OutputFailed, match=r"example.com: its row cannot be written: No space left on device"):
         task.publish(out, domain("example.com"), tmp_path, DomainRecord("example.com"), 0.0)
-    assert list(out.names("domain")) == []
+    assert list(out.partitions("domain")) == []
 
 
 @pytest.mark.parametrize(("number", "now"), [(signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)])

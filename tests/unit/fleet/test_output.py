@@ -8,15 +8,13 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.output import destination, folders
-from sitemapcrawler.fleet.output.destination import Output, output_at
-from sitemapcrawler.fleet.output.folders import OutputFailed, reason
+from sitemapcrawler.fleet import output
+from sitemapcrawler.fleet.output import Folder, Output, OutputFailed, output_at, reason
 from tests.unit.fleet.object_servers import check_that_files_come
 
 ROOT = Path(__file__).parents[3]
@@ -51,7 +49,7 @@ def python(code: str, *arguments: str) -> subprocess.Popen[str]:
         [
             sys.executable,
             "-c",
-            f"import sys\nfrom sitemapcrawler.fleet.output.destination import Output, output_at\n{code}",
+            f"import sys\nfrom sitemapcrawler.fleet.output import Output, output_at\n{code}",
             *arguments,
         ],
         stdin=subprocess.PIPE,
@@ -71,21 +69,20 @@ def test_nothing_is_below_a_small_file(out: Output) -> None:
     assert out.read_bytes("_state.json/below") is None
 
 
-def test_names_are_those_of_results(out: Output) -> None:
-    shown = {"url/bucket=0/a.parquet", "url/bucket=0/b.parquet", "url/bucket=12/c.parquet", "summary.parquet"}
-    for name in shown | {"_state/x", "url/_x", "url/.x", "url/_tmp/x", "url/.tmp/x"}:
+def test_partitions_have_the_files_of_results(out: Output) -> None:
+    shown = ["url/bucket=0/a.parquet", "url/bucket=0/b.parquet", "url/bucket=12/c.parquet"]
+    for name in (*shown, "url/_x", "url/.x", "url/bucket=0/_x.parquet", "url/bucket=0/.x.parquet", "url/_tmp/x"):
         out.write_bytes(name, b"")
-    assert set(out.names("")) == shown
-    assert set(out.names("url")) == {name for name in shown if name.startswith("url/")}
-    assert list(out.names("url/bucket=12")) == ["url/bucket=12/c.parquet"]
-    assert list(out.names("none")) == list(out.names("summary.parquet")) == []
+    assert list(out.partitions("url")) == [shown[:2], shown[2:]]
+    assert list(out.partitions("none")) == []
 
 
 def test_folder_is_named_in_other_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for url in ("my out", f"file://{tmp_path}/my%20out", f"{tmp_path}/my out/"):
-        output = output_at(url)
-        assert (output.url, output.is_local) == (str(tmp_path / "my out"), True)
+        found = output_at(url)
+        assert isinstance(found, Folder)
+        assert found.url == str(tmp_path / "my out")
 
 
 def test_check_makes_the_folder_and_leaves_nothing(out: Output, tmp_path: Path) -> None:
@@ -94,27 +91,31 @@ def test_check_makes_the_folder_and_leaves_nothing(out: Output, tmp_path: Path) 
     assert (tmp_path / "out").is_dir()
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1:1/x", "webhdfs://127.0.0.1:1/x"])
-def test_store_that_cannot_be_reached(url: str) -> None:
-    assert refusal(output_at(url).check).startswith(f"{url} cannot be written to: ")
-
-
 @pytest.mark.parametrize("below", ["", "/below/it"])
 def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
-    assert refusal(lambda: output_at(f"{tmp_path}/file{below}")) == f"{tmp_path}/file is a file, and no folder"
+    place = f"{tmp_path}/file{below}"
+    assert refusal(output_at(place).check) == f"{place}/_parts cannot be written to: Not a directory"
 
 
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("", "'' is no folder and no URL"),
-        ("a\0b", "is no folder and no URL"),
-        ("simplecache::s3://bucket/x", "is no folder and no URL"),
-        ("file://elsewhere/x", "is not a local folder"),
-        ("ftq://host/x", "ftq:// is not known; accepted: a folder, s3://bucket/path, gs://bucket/path"),
-        ("s3://", "s3:// names no bucket"),
-        ("gs:///x", "gs:///x names no bucket"),
+        *(
+            (
+                url,
+                f"{shown or url} is no place for results; accepted: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX",
+            )
+            for url, shown in (
+                ("", "''"),
+                ("a\0b", r"a\x00b"),
+                ("simplecache::s3://bucket/x", ""),
+                ("file://elsewhere/x", ""),
+                ("ftp://host/x", ""),
+                ("s3://", ""),
+                ("gs:///x", ""),
+            )
+        ),
         *((f"/tmp/{name}/out", "accepted: a folder without") for name in ("a*", "a?b", "a[1]", "a\\b")),  # DuckDB's
     ],
 )
@@ -127,13 +128,9 @@ def test_url_that_cannot_be_used(url: str, told: str) -> None:
     [
         ("s3://bucket/x", "s3fs", "s3:// needs s3fs: pip install 'scrapy-sitemapcrawler[s3]'"),
         ("gs://bucket/x", "gcsfs", "gs:// needs gcsfs: pip install 'scrapy-sitemapcrawler[gcs]'"),
-        ("s3://bucket/x", "fsspec", "s3:// needs fsspec: pip install 'scrapy-sitemapcrawler[fleet]'"),
     ],
 )
 def test_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch, url: str, package: str, told: str) -> None:
-    loaded = import_module("fsspec.registry")._registry  # by other tests of this process
-    for protocol in [*loaded]:
-        monkeypatch.delitem(loaded, protocol)
     monkeypatch.setitem(sys.modules, package, None)  # type: ignore[arg-type]  # how a package is made to be missing
     assert refusal(lambda: output_at(url)) == told
 
@@ -142,7 +139,7 @@ def test_second_fleet_is_kept_out(out: Output, tmp_path: Path) -> None:
     with out.lock():
         assert refusal(lambda: out.lock().__enter__()) == f"another fleet writes to {tmp_path / 'out'}"
     with out.lock():
-        assert list(out.names("")) == []
+        assert list(out.partitions("url")) == []
 
 
 def test_lock_is_free_when_its_process_was_killed(out: Output) -> None:
@@ -200,7 +197,7 @@ def test_full_disk_leaves_what_was_there(out: Output, tmp_path: Path, monkeypatc
     def full(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(folders, "_to_disk", full)
+    monkeypatch.setattr(output, "_to_disk", full)
     told = f"{tmp_path / 'out' / NAME} cannot be written: No space left on device"
     assert failure(lambda: out.publish(elsewhere, NAME)) == told
     assert failure(lambda: out.write_bytes(NAME, b"second")) == told
@@ -212,7 +209,7 @@ def test_folder_that_cannot_be_made(out: Output, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"")
     place = tmp_path / "out"
     assert failure(lambda: out.scratch().__enter__()).startswith(f"{place}/_parts cannot be written to: ")
-    assert refusal(out.check).startswith(f"{place} cannot be written to: ")
+    assert refusal(out.check).startswith(f"{place}/_parts cannot be written to: ")
     assert failure(lambda: out.lock().__enter__()).startswith(f"{place} cannot be written to: ")
     (tmp_path / "out").unlink()
     (tmp_path / "out" / "x").mkdir(parents=True)
@@ -236,17 +233,3 @@ def test_failure_travels_to_another_process(out: Output) -> None:
 )
 def test_reason_is_one_line(error: Exception, told: str) -> None:
     assert reason(error) == told
-
-
-def test_store_without_whole_objects_gets_files_by_a_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(destination, "WHOLE", ())
-    output = output_at("memory://a-test-of-moves/out")
-    output.check()
-    part = tmp_path / "part"
-    for content in (b"first", b"second"):
-        part.write_bytes(content)
-        output.publish(part, NAME)
-    output.write_bytes("summary.parquet", b"1")
-    assert output.read_bytes(NAME) == b"second"
-    assert set(output.names("")) == {NAME, "summary.parquet"}
-    assert output.open()[0].find("/a-test-of-moves/out/_parts") == []

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.fleet.output import destination
-from sitemapcrawler.fleet.output.destination import Output, output_at
-from sitemapcrawler.fleet.output.folders import OutputFailed
+from sitemapcrawler.fleet import output
+from sitemapcrawler.fleet.output import Output, OutputFailed, output_at
 from tests.unit.fleet.object_servers import (
     BUCKET,
     Fault,
@@ -34,7 +33,7 @@ def server() -> Iterator[Proxy]:
 
 @pytest.fixture
 def out(server: Proxy, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Output:
-    monkeypatch.setattr(destination, "PART_BYTES", PART)
+    monkeypatch.setattr(output, "PART_BYTES", PART)
     server.faults.clear()
     server.requests.clear()
     return output_at(f"gs://{BUCKET}/{request.node.name}/")
@@ -71,5 +70,5 @@ def test_upload_that_breaks_leaves_what_was_there(
 
 
 def test_bucket_that_is_not_there(out: Output) -> None:
-    with pytest.raises(ValueError, match=r"\Ags://no-bucket/out cannot be written to: [^\n]* not found\Z"):
+    with pytest.raises(ValueError, match=r"\Ags://no-bucket/out/_probe cannot be written: [^\n]* not found\Z"):
         output_at("gs://no-bucket/out").check()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,9 +12,8 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from sitemapcrawler.fleet.output import destination
-from sitemapcrawler.fleet.output.destination import Output, output_at
-from sitemapcrawler.fleet.output.folders import OutputFailed
+from sitemapcrawler.fleet import output
+from sitemapcrawler.fleet.output import Output, OutputFailed, output_at
 from tests.unit.fleet.object_servers import (
     BUCKET,
     PAGE,
@@ -29,7 +26,6 @@ from tests.unit.fleet.object_servers import (
     s3_server,
 )  # fmt: skip
 
-ROOT = Path(__file__).parents[3]
 NAME = "url/bucket=7/example.com-0.parquet"
 PART = 5 * 2**20
 """Bytes of a part, the least that S3 takes."""
@@ -44,7 +40,7 @@ def server() -> Iterator[Proxy]:
 @pytest.fixture
 def s3(server: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 2)
-    monkeypatch.setattr(destination, "PART_BYTES", PART)
+    monkeypatch.setattr(output, "PART_BYTES", PART)
     server.faults.clear()
     server.requests.clear()
     return server
@@ -71,12 +67,11 @@ def one_line(error: type[Exception], call: Callable[[], object]) -> str:
 
 def uploads(out: Output) -> list[str]:
     """Keys of the uploads in the bucket that were not completed."""
-    page = out.open()[0].call_s3("list_multipart_uploads", Bucket=BUCKET)
+    page = out.fs.call_s3("list_multipart_uploads", Bucket=BUCKET)
     return [upload["Key"] for upload in page.get("Uploads", [])]
 
 
 def test_files_come_and_go(out: Output) -> None:
-    assert not out.is_local
     assert out.url.endswith("/test_files_come_and_go")
     check_that_files_come(out, NAME)
 
@@ -111,7 +106,7 @@ def test_small_upload_that_breaks_leaves_nothing(out: Output, s3: Proxy, tmp_pat
     s3.faults.append(Fault("PUT", "example.com", status))
     for call in (lambda: out.publish(part, NAME), lambda: out.write_bytes(NAME, b"1")):
         assert one_line(OutputFailed, call).startswith(f"{out.url}/{NAME} cannot be written: ")
-    assert list(out.names("")) == []
+    assert list(out.partitions("url")) == []
     assert out.read_bytes(NAME) is None
 
 
@@ -119,41 +114,36 @@ def test_connection_that_breaks_once_is_made_again(out: Output, s3: Proxy, large
     s3.faults += [Fault("PUT", "partNumber=2&", None, times=1), Fault("GET", "list-type=2", None, times=1)]
     out.publish(large, NAME)
     assert out.read_bytes(NAME) == large.read_bytes()
-    assert list(out.names("url")) == [NAME]
+    assert list(out.partitions("url")) == [[NAME]]
     assert [fault.times for fault in s3.faults] == [0, 0]
 
 
-def test_names_of_many_pages(out: Output, s3: Proxy) -> None:
-    shown = {f"url/bucket={number % 2}/{number}.parquet" for number in range(4 * PAGE)} | {"summary.parquet"}
-    root = out.open()[1]
-    out.open()[0].pipe({f"{root}/{name}": b"" for name in shown | {"url/_x", "url/.x", "_state/x", "url/_y/x"}})
+def test_partitions_of_many_pages(out: Output, s3: Proxy) -> None:
+    names = [f"url/bucket={number % 2}/{number:02}.parquet" for number in range(4 * PAGE)]
+    root = out.url.removeprefix("s3://")
+    out.fs.pipe({f"{root}/{name}": b"" for name in (*names, "url/_x", "url/.x", "_state/x", "url/bucket=0/_y")})
     s3.requests.clear()
-    assert set(out.names("")) == shown
+    assert list(out.partitions("url")) == [names[::2], names[1::2]]
     assert s3.asked("GET", "continuation-token") >= 2
     assert not s3.asked("GET", "_state")
-    assert set(out.names("url/bucket=1")) == {name for name in shown if "=1/" in name}
-    assert list(out.names("none")) == []
+    assert list(out.partitions("none")) == []
     s3.faults.append(Fault("GET", "continuation-token"))
-    told = one_line(OutputFailed, lambda: list(out.names("url")))
+    told = one_line(OutputFailed, lambda: list(out.partitions("url")))
     assert told.startswith(f"{out.url}/url cannot be listed: ")
 
 
 def test_file_that_another_process_has_written_is_seen(out: Output) -> None:
-    assert list(out.names("url")) == []
+    assert list(out.partitions("url")) == []
     output_at(out.url).write_bytes(NAME, b"1")
-    assert list(out.names("url")) == [NAME]
+    assert list(out.partitions("url")) == [[NAME]]
 
 
 def test_bucket_that_cannot_be_written_to(s3: Proxy, out: Output) -> None:
     assert one_line(ValueError, output_at("s3://no-bucket/out").check) == (
-        "s3://no-bucket/out cannot be written to: The specified bucket does not exist"
+        "s3://no-bucket/out/_probe cannot be written: The specified bucket does not exist"
     )
-    s3.faults.append(Fault("PUT", "_probe-", 500))
-    assert one_line(ValueError, out.check) == f"{out.url} cannot be written to: It broke on the way"
-    s3.faults.clear()
-    out.write_bytes("file", b"1")
-    told = one_line(ValueError, output_at(f"{out.url}/file").check)
-    assert told == f"{out.url}/file is a file, and no folder"
+    s3.faults.append(Fault("PUT", "_probe", 500))
+    assert one_line(ValueError, out.check) == f"{out.url}/_probe cannot be written: It broke on the way"
 
 
 @pytest.mark.slow
@@ -162,7 +152,7 @@ def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None
         rows = {"domain": ["a.example"] * 3, "loc": [f"https://a.example/{bucket}/{row}" for row in range(3)]}
         pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "part")
         out.publish(tmp_path / "part", f"url/bucket={bucket}/a.example-0.parquet")
-    fs, root = out.open()
+    fs, root = out.fs, out.url.removeprefix("s3://")
     with duckdb.connect() as connection:
         connection.register_filesystem(fs)
         rows = connection.sql(
@@ -172,28 +162,3 @@ def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None
     assert rows == [(0, 3), (7, 3)]
     table = pyarrow.dataset.dataset(f"{root}/url", filesystem=fs, format="parquet", partitioning="hive").to_table()
     assert sorted(table["bucket"].to_pylist()) == [0, 0, 0, 7, 7, 7]
-
-
-def test_output_survives_a_fork(out: Output) -> None:
-    """Workers are forked after their parent has talked to the server."""
-    code = """
-import os, sys
-from sitemapcrawler.fleet.output.destination import output_at
-out = output_at(sys.argv[1])
-out.write_bytes("parent", b"1")
-child = os.fork()
-if not child:
-    out.write_bytes("child", out.read_bytes("parent"))
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-print(*sorted(out.names("")))
-"""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, out.url],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == ("child parent\n", "")

@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.fleet import overview
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
-from sitemapcrawler.fleet.report import data_set as source
-from sitemapcrawler.fleet.report.overview import BadShare, Denied, Format, Overview, Totals, Trouble, TroubleReason
-from sitemapcrawler.fleet.report.summary_page import write_overview
+from sitemapcrawler.fleet.output import Output, output_at
+from sitemapcrawler.fleet.overview import BadShare, Denied, Overview, Totals, Trouble, TroubleReason
+from sitemapcrawler.fleet.summary_page import write_overview
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
 
@@ -71,7 +72,7 @@ BLOG = DomainRecord(
     not_indexable=0,
     indexability_checked=1,
 )
-GONE = DomainRecord("gone.example", UNREAD, sitemaps=1, started=STARTED, elapsed_s=2.0)
+GONE = DomainRecord("gone.example", UNREAD, error="HTTP status 410", sitemaps=1, started=STARTED, elapsed_s=2.0)
 SILENT = DomainRecord(
     "silent.example",
     UNREAD,
@@ -87,17 +88,10 @@ LOST = DomainRecord("https://lost.example", FAILED, error="lost.example: its pro
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set of five domains, one that was begun, and what a writer that was killed left behind."""
-    root = tmp_path_factory.mktemp("[odd]*?")
-    index = SitemapRecord(sitemap="https://shop.example/i.xml", format="xml-index", url_count=1, bytes_fetched=100)
-    pages = SitemapRecord(format="xml-urlset", url_count=1000, bytes_fetched=9000, lastmod_max="2026-05-18T00:00:00Z")
-    write_domain(root, SHOP, sitemap=[index, pages])
-    write_domain(root, BLOG, sitemap=[SitemapRecord(format="rss", url_count=7, lastmod_max="9999-01-01T00:00:00Z")])
-    write_domain(root, GONE, sitemap=[SitemapRecord(outcome="failed", error="HTTP status 410")])
-    write_domain(root, SILENT)
-    write_domain(
-        root, LIMITED, sitemap=[replace(pages, url_count=90, bytes_fetched=0, lastmod_max="2019-05-18T00:00:00Z")]
-    )
-    write_tables(root, "begun.example", sitemap=[pages] * 3)
+    root = tmp_path_factory.mktemp("odd name")
+    for record in (SHOP, BLOG, GONE, SILENT, LIMITED):
+        write_domain(root, record)
+    write_tables(root, "begun.example", sitemap=[SitemapRecord()])
     [row] = [path for path in root.glob("domain/*/*.parquet") if pq.read_table(path)[DOMAIN][0].as_py() == SHOP.domain]
     row.with_name(f".{row.name}.1.part").write_bytes(b"half a file")
     row.with_name(f".{row.name}").write_bytes(b"half a file")
@@ -109,7 +103,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Overview, Path]:
     folder = tmp_path_factory.mktemp("folder's")
     also_there = DomainRecord(BLOG.domain, FAILED, error="an earlier attempt")
-    return write_overview((None, str(data)), [LOST, also_there], folder), folder
+    return write_overview(output_at(str(data)), [LOST, also_there], folder), folder
 
 
 def test_table_has_a_row_for_each_domain_in_order_of_their_names(written: tuple[Overview, Path]) -> None:
@@ -155,7 +149,6 @@ def test_sums(written: tuple[Overview, Path]) -> None:
     assert found.states == {UNREAD: 2, FAILED: 1, FINISHED: 1, "limited": 1, PARTIAL: 1}
     assert found.found == {"error": Reach("error", 41, None, 5), "info": Reach("info", 0, None, 2)}
     assert found.replies == {"ok": 890, "http-error": 100}
-    assert found.sizes == {0: 2, 1: 1, 2: 1, 4: 1}
     assert [one.domain for one in found.largest] == [SHOP.domain, LIMITED.domain, BLOG.domain]
     assert [one.domain for one in found.slowest][:2] == [BLOG.domain, SHOP.domain]
     assert [(one.domain, one.errors) for one in found.erroneous] == [(SHOP.domain, 40), (BLOG.domain, 1)]
@@ -165,7 +158,7 @@ def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -
     found = written[0]
     assert found.troubles == [
         Trouble(LOST.domain, FAILED, "lost.example: its process was ended by SIGKILL", 3, "", 0),
-        Trouble(GONE.domain, UNREAD, "no sitemap could be read: HTTP status 410", 1, "", 0),
+        Trouble(GONE.domain, UNREAD, "HTTP status 410", 1, "", 0),
         Trouble(SILENT.domain, UNREAD, "no sitemap was found", 1, "", 0),
         Trouble(BLOG.domain, PARTIAL, "max_time", 2, "two", 7),
         Trouble(LIMITED.domain, "limited", "max_urls", 1, "", 10),
@@ -204,35 +197,28 @@ def test_worst_share_is_the_one_that_is_certain(written: tuple[Overview, Path]) 
     assert written[0].bad == [BadShare(SHOP.domain, 90, 100, low), BadShare(BLOG.domain, 1, 1, one_of_one)]
 
 
-def test_files_of_domains_that_are_not_done_do_not_count(written: tuple[Overview, Path]) -> None:
-    assert written[0].formats == [
-        Format("xml-urlset", 2, 2, 0, 1090),
-        Format("rss", 1, 1, 0, 7),
-        Format("unknown", 1, 1, 1, 0),
-        Format("xml-index", 1, 1, 0, 0),
-    ]
-    assert written[0].fetched == 9100
-
-
-def test_age_of_the_newest_date(written: tuple[Overview, Path]) -> None:
-    assert list(written[0].freshness.items()) == [("week", 1), ("older", 1), ("future", 1)]
-
-
 @pytest.fixture
 def memory() -> Iterator[Any]:
+    """A bucket in memory."""
     system = fsspec.filesystem("memory")
     yield system
     system.store.clear()
     system.pseudo_dirs[:] = [""]
 
 
+def in_bucket(memory: Any) -> Output:
+    found = Output("s3://store")
+    found.fs = memory
+    return found
+
+
 def test_object_storage_gives_the_same(
     written: tuple[Overview, Path], data: Path, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "AT_ONCE", 1)
+    monkeypatch.setattr(overview, "AT_ONCE", 1)
     for path in data.rglob("*.parquet"):
         memory.pipe(f"/store/{path.relative_to(data)}", path.read_bytes())
-    found = write_overview((memory, "/store"), [LOST], tmp_path)
+    found = write_overview(in_bucket(memory), [LOST], tmp_path)
     assert found == written[0]
     assert (tmp_path / "report.html").read_bytes() == (written[1] / "report.html").read_bytes()
     assert pq.read_table(tmp_path / "summary.parquet").equals(pq.read_table(written[1] / "summary.parquet"))
@@ -248,7 +234,7 @@ def test_object_storage_that_fails_leaves_nothing(
     memory.pipe("/store/domain/bucket=7/a.parquet", b"")
     monkeypatch.setattr(memory, "get", fail)
     with pytest.raises(OSError, match=str(error)):
-        write_overview((memory, "/store"), [], tmp_path)
+        write_overview(in_bucket(memory), [], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -257,14 +243,14 @@ def test_file_that_is_none_is_an_error_of_the_data_set(tmp_path: Path) -> None:
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"half a file")
     with pytest.raises(OSError, match=r"a\.parquet"):
-        write_overview((None, str(tmp_path)), [], tmp_path)
+        write_overview(output_at(str(tmp_path)), [], tmp_path)
 
 
 @pytest.mark.parametrize("failed", [[], [LOST]], ids=["none", "all"])
 def test_fleet_without_any_result(failed: list[DomainRecord], tmp_path: Path) -> None:
-    found = write_overview((None, str(tmp_path / "missing")), failed, tmp_path)
+    found = write_overview(output_at(str(tmp_path / "missing")), failed, tmp_path)
     assert found.totals.domains == len(found.troubles) == len(failed)
-    assert (found.rules, found.largest, found.formats, found.freshness) == ([], [], [], {})
+    assert (found.rules, found.largest) == ([], [])
     table = pq.read_table(tmp_path / "summary.parquet")
     assert table.schema.equals(Columns(DomainRecord).schema)
     assert table.num_rows == len(failed)
@@ -284,8 +270,7 @@ ODD = (
 
 def test_odd_names(tmp_path: Path) -> None:
     for domain in ODD:
-        write_domain(tmp_path, replace(SHOP, domain=domain), sitemap=[SitemapRecord(format="text")])
-    found = write_overview((None, str(tmp_path)), [], tmp_path)
+        write_domain(tmp_path, replace(SHOP, domain=domain))
+    found = write_overview(output_at(str(tmp_path)), [], tmp_path)
     assert {one.domain for one in found.largest} == set(ODD)
     assert pq.read_table(tmp_path / "summary.parquet")[DOMAIN].to_pylist() == sorted(ODD)
-    assert found.formats == [Format("text", len(ODD), len(ODD), 0, 0)]

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.fleet.report.overview import (
-    AGES,
+from sitemapcrawler.fleet.overview import (
     MAX_AGENTS,
     MAX_DOMAINS,
     MAX_EXAMPLES,
@@ -19,18 +18,17 @@ from sitemapcrawler.fleet.report.overview import (
     BadShare,
     Denied,
     DomainSize,
-    Format,
     Overview,
     RuleSpread,
     Totals,
     Trouble,
     TroubleReason,
 )
-from sitemapcrawler.fleet.report.summary_page import MISSING, NAMES, SHADES, health, page
+from sitemapcrawler.fleet.summary_page import MISSING, NAMES, SHADES, health, page
 from sitemapcrawler.items import Reach
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
-SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sitemaps", "sizes", "fleet"]
+SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sizes", "fleet"]
 MAX_PAGE = 1_000_000
 """Bytes of a page as full as it gets."""
 LONGEST = "sub-domain." * 23
@@ -67,10 +65,6 @@ def overview(rows: int = 3, domain: str = "shop.example", what: str = "The page 
         erroneous=sizes,
         largest=sizes,
         slowest=sizes,
-        sizes={0: 7, 1: 12, 7: 3},
-        formats=[Format("xml-urlset", 900_000, 39_000_000, 7, 2_500_000_000)],
-        fetched=10**12,
-        freshness=dict.fromkeys(AGES, 1000),
     )
 
 
@@ -94,7 +88,6 @@ def test_sections_without_data_say_why() -> None:
     assert "No domain has a result." in told["rules"]
     assert "verify=head" in told["replies"]
     assert "No domain lists a URL." in told["crawlers"]
-    assert "No sitemap was found." in told["sitemaps"]
     assert not tree.xpath("//table | //figure")
 
 
@@ -187,7 +180,7 @@ def test_full_page_stays_small_and_whole() -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_of_strangers_is_inert_in_every_field(text: str, keep: bool) -> None:
     shown = overview(2)
-    ours: dict[str, Any] = {name: getattr(shown, name) for name in ("states", "sizes", "freshness")}
+    ours: dict[str, Any] = {"states": shown.states}
     made = page(dataclasses.replace(spoiled(shown, text, keep), **ours))
     check_inert(made)
     assert len(made) < MAX_PAGE

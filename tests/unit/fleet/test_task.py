@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.crawling import SUMMARY
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
-from sitemapcrawler.fleet.output.destination import OutputFailed, output_at
+from sitemapcrawler.fleet.output import OutputFailed, output_at
 from sitemapcrawler.fleet.task import publish, record_of, write_row
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, RobotsRecord, Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.spiders.running import NOTHING_READ
@@ -57,8 +58,8 @@ def test_row_of_an_earlier_crawl_does_not_outlive_its_tables(tmp_path: Path) -> 
     (tmp_path / "robots.parquet").unlink()
     with pytest.raises(OutputFailed):
         publish(output, each, tmp_path, made, 0)
-    assert list(output.names(DOMAIN)) == []
-    assert list(output.names("url")) != []
+    assert [*chain(*output.partitions(DOMAIN))] == []
+    assert [*chain(*output.partitions("url"))] != []
 
 
 def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:

@@ -1,33 +1,36 @@
-"""Model of a fleet's report: sums and samples of bounded size, with the SQL queries that fill it.
+"""Model of a fleet's report: sums and samples of bounded size, and the queries of the rows of domains that fill it.
 
 Text comes from the crawled sites and is untrusted input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
+import pyarrow as pa
 
-from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.feeds.arrow import Columns, writer
+from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
+from sitemapcrawler.fleet.output import Folder, Output
 from sitemapcrawler.items import Reach
+from sitemapcrawler.jobs.store.files import confine, in_words
 from sitemapcrawler.jobs.store.queries import Row
+from sitemapcrawler.jobs.store.schema import iso, literal, quoted
+from sitemapcrawler.reader.duck import ALONE, Config
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES
 
 MAX_TROUBLES = 100
-"""Maximum number of domains shown per incomplete state."""
-MAX_REASONS = 30
-"""Maximum number of reasons shown."""
+"""Domains shown of each incomplete state."""
 MAX_DOMAINS = 50
-"""Maximum number of domains in each other table."""
-MAX_RULES = 300
-"""Maximum number of rules shown."""
-MAX_AGENTS = 100
-"""Maximum number of crawlers shown."""
-MAX_EXAMPLES = 3
-"""Maximum number of example domains per rule, reason or crawler."""
+"""Domains shown in each other table."""
+MAX_REASONS, MAX_RULES, MAX_AGENTS, MAX_EXAMPLES = 30, 300, 100, 3
 
 
 @dataclass(slots=True)
@@ -115,17 +118,6 @@ class DomainSize:
 
 
 @dataclass(slots=True)
-class Format:
-    """Totals of sitemap files in one format."""
-
-    format: str
-    domains: int
-    files: int
-    unread: int
-    urls: int
-
-
-@dataclass(slots=True)
 class Totals:
     """Sums over all domains."""
 
@@ -134,15 +126,12 @@ class Totals:
     sitemaps: int = 0
     findings: int = 0
     bytes: int = 0
-    """Size of the data set in bytes."""
     crawl_s: float = 0.0
-    """Total duration of all crawls in seconds."""
     median_s: float | None = None
-    """Median duration of a crawl in seconds; None without crawls."""
+    """Median duration of a crawl; None without crawls."""
     long_s: float | None = None
-    """99th percentile of the duration in seconds."""
+    """99th percentile of the duration."""
     peak_mb: float = 0.0
-    """Highest peak memory of a crawl in MiB."""
     repeated: int = 0
     """Domains with more than one attempt."""
     bad: int = 0
@@ -151,17 +140,15 @@ class Totals:
     indexability_checked: int = 0
     """URLs that were requested, or that robots.txt blocks for search engines and us."""
     listing: int = 0
-    """Domains with at least one listed URL."""
+    """Domains that list URLs."""
     with_errors: int = 0
-    """Domains with at least one error."""
     started: str | None = None
     """Start of the first crawl, ISO 8601 in UTC; None if unknown."""
     ended: str | None = None
-    """End of the last task, ISO 8601 in UTC; None if unknown."""
+    """End of the last task."""
     nodes: int = 0
-    """Number of machines."""
     with_warnings: int = 0
-    """Domains with at least one warning and no error."""
+    """Domains with warnings and no errors."""
 
 
 @dataclass(slots=True)
@@ -186,27 +173,8 @@ class Overview:
     """Domains with most errors."""
     largest: Sequence[DomainSize] = ()
     slowest: Sequence[DomainSize] = ()
-    sizes: Mapping[int, int] = field(default_factory=dict)
-    """Domains with a result, by number of digits of their URL count; 0 if they list no URL."""
-    formats: Sequence[Format] = ()
-    fetched: int = 0
-    """Bytes of sitemap files as transferred."""
-    freshness: Mapping[str, int] = field(default_factory=dict)
-    """Domains with URLs, by age of their newest lastmod; keys as in `AGES`."""
     judged: bool = True
     """False if no rules were applied."""
-
-
-AGES = {
-    "week": "within a week",
-    "month": "within a month",
-    "quarter": "within three months",
-    "year": "within a year",
-    "older": "longer ago",
-    "future": "in the future",
-    "undated": "no date",
-}
-"""Wording of the age of the newest lastmod at the time of the crawl."""
 
 
 LIMITED = "limited"
@@ -232,11 +200,10 @@ TOTALS = """
     FROM domains"""
 TROUBLES = f"""
     SELECT domain, {STATE} AS kind, coalesce(error, partial, CASE
-            WHEN sitemaps > 0 THEN concat_ws(': ', 'no sitemap could be read', why)
+            WHEN sitemaps > 0 THEN 'no sitemap could be read'
             WHEN state = '{UNREAD}' THEN 'no sitemap was found' ELSE '' END) AS reason,
         attempts, node, urls
-    FROM domains LEFT JOIN (SELECT domain, min(error) AS why FROM files GROUP BY domain) USING (domain)
-    WHERE kind <> '{FINISHED}'"""
+    FROM domains WHERE kind <> '{FINISHED}'"""
 SHOWN_TROUBLES = f"""
     FROM ({TROUBLES}) QUALIFY row_number() OVER (PARTITION BY kind ORDER BY urls DESC, domain) <= {MAX_TROUBLES}
     ORDER BY list_position({ORDER}, kind), domain"""
@@ -272,22 +239,69 @@ SIZE = (
     "domain, urls, sitemaps, coalesce(severity_reach['error'].urls, 0), coalesce(severity_reach['warning'].urls, 0), "
     "elapsed_s, bytes"
 )
-SIZES = """
-    SELECT CASE urls WHEN 0 THEN 0 ELSE length(urls::VARCHAR) END AS digits, count(*) FROM results
-    GROUP BY digits ORDER BY digits"""
-FORMATS = """
-    SELECT format, count(*), sum(files)::BIGINT AS number, sum(unread)::BIGINT, coalesce(sum(f.urls), 0)::BIGINT
-    FROM files f SEMI JOIN results USING (domain) GROUP BY format ORDER BY number DESC, format"""
-FETCHED = "SELECT coalesce(sum(fetched), 0)::BIGINT FROM files SEMI JOIN results USING (domain)"
-AGE = "started - past"
-FRESHNESS = f"""
-    SELECT CASE WHEN past IS NULL AND newest IS NOT NULL THEN 'future' WHEN past IS NULL THEN 'undated'
-        WHEN {AGE} <= INTERVAL 7 DAY THEN 'week' WHEN {AGE} <= INTERVAL 31 DAY THEN 'month'
-        WHEN {AGE} <= INTERVAL 92 DAY THEN 'quarter' WHEN {AGE} <= INTERVAL 366 DAY THEN 'year' ELSE 'older' END AS age,
-        count(*)
-    FROM results LEFT JOIN
-        (SELECT domain, max(newest) AS newest, max(past) AS past FROM files GROUP BY domain) USING (domain)
-    WHERE urls > 0 GROUP BY age"""
+
+CONFIG: Config = ALONE | {
+    "memory_limit": "512MB",  # enough to sort a million domains
+    "threads": 2,
+    "preserve_insertion_order": False,
+}
+AT_ONCE = 500
+"""Files read at once. Files are small; each holds one domain."""
+ROWS = 50_000
+"""Rows per row group."""
+LOAD = "INSERT INTO domains SELECT {columns} FROM read_parquet($paths, hive_partitioning = false)"
+RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
+"""SQL view of domains with a result."""
+
+
+@contextmanager
+def loaded(output: Output, failed: Sequence[DomainRecord], folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Temporary database in `folder`, with the table `domains`, in which failed ones without a row have one, and the
+    view `results`.
+
+    Raises OSError, also during queries, if the data set cannot be read or the folder cannot be written.
+    """
+    with TemporaryDirectory(prefix=".overview.", dir=folder) as scratch:
+        copies, rows = Path(scratch, "copies"), Columns(DomainRecord).table(failed)
+        copies.mkdir()
+        try:
+            with duckdb.connect(Path(scratch, "overview.duckdb"), config=CONFIG) as connection:
+                confine(connection, [folder, *([output.root] if isinstance(output, Folder) else [])])
+                connection.register("failed", rows)
+                connection.execute("CREATE TABLE domains AS FROM failed LIMIT 0")
+                for files in output.partitions(DOMAIN):
+                    for start in range(0, len(files), AT_ONCE):
+                        paths = output.paths(files[start : start + AT_ONCE], copies)
+                        connection.execute(LOAD.format(columns=_names(rows.schema)), {"paths": paths})
+                connection.execute("INSERT INTO domains FROM failed ANTI JOIN domains USING (domain)")
+                connection.execute(RESULTS)
+                yield connection
+        except duckdb.Error as error:
+            raise OSError(in_words(error)) from error
+
+
+def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write all domains to a Parquet file, sorted by name. DuckDB sorts; pyarrow adds the descriptions of columns, and
+    the start of the first crawl as metadata of the file."""
+    schema = Columns(DomainRecord).schema
+    [(first,)] = connection.execute(f"SELECT {iso('min(started)')} FROM domains").fetchall()
+    facts = {} if first is None else {"started": first}
+    sorted_ones = path.with_name(f".{path.name}.sorted")
+    try:
+        query = f"SELECT {_names(schema)} FROM domains ORDER BY domain"
+        connection.execute(f"COPY ({query}) TO {literal(str(sorted_ones))} (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
+        with (
+            import_module("pyarrow.parquet").ParquetFile(sorted_ones) as rows,
+            writer(path, schema, facts, compression="zstd") as file,
+        ):
+            for batch in rows.iter_batches(ROWS):
+                file.write_table(pa.Table.from_batches([batch]).cast(schema))
+    finally:
+        sorted_ones.unlink(missing_ok=True)
+
+
+def _names(schema: pa.Schema) -> str:
+    return ", ".join(map(quoted, schema.names))
 
 
 def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
@@ -296,7 +310,6 @@ def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
     def ask(query: str) -> list[Row]:
         return connection.execute(query).fetchall()
 
-    ages: dict[str, int] = dict(ask(FRESHNESS))
     return Overview(
         totals=_totals(connection),
         states=dict(ask(STATES)),
@@ -310,10 +323,6 @@ def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
         erroneous=_most(connection, "severity_reach['error'].urls"),
         largest=_most(connection, "urls"),
         slowest=_most(connection, "elapsed_s"),
-        sizes=dict(ask(SIZES)),
-        formats=[Format(*row) for row in ask(FORMATS)],
-        fetched=ask(FETCHED)[0][0],
-        freshness={age: ages[age] for age in AGES if age in ages},
     )
 
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
-from sitemapcrawler.fleet.report.data_set import Source, loaded, write_domains
-from sitemapcrawler.fleet.report.overview import AGES, LIMITED, ORDER, Overview, summarize
+from sitemapcrawler.fleet.output import Output
+from sitemapcrawler.fleet.overview import LIMITED, ORDER, Overview, loaded, summarize, write_domains
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.charts import ChartBar
@@ -38,8 +38,6 @@ MISSING = {
 """Wording of a state after a number of domains."""
 SHADES = {FINISHED: "ok", LIMITED: "plain", PARTIAL: "warning", UNREAD: "error", FAILED: "unread"}
 """CSS classes of states."""
-FRESH = {"older": "warning", "future": "error", "undated": "rest"}
-"""CSS classes of ages; other ages are `ok`."""
 MAX_NAME = 100
 """Maximum length in characters of a shown domain or machine; long hosts have about 40."""
 MAX_REASON = 300
@@ -49,8 +47,6 @@ MAX_REASON = 300
 def content(overview: Overview) -> dict[str, object]:
     """Variables for the templates."""
     missing = sum(number for state, number in overview.states.items() if state != FINISHED)
-    digits = [(_range(length), domains) for length, domains in overview.sizes.items()]
-    ages = [(AGES[age], domains) for age, domains in overview.freshness.items()]
     return {
         "overview": overview,
         "totals": overview.totals,
@@ -58,10 +54,6 @@ def content(overview: Overview) -> dict[str, object]:
         "missing": missing,
         "results": results(overview),
         "states": _states(overview),
-        "digits": digits,
-        "sizes": _bars(digits, "Domains by number of URLs"),
-        "ages": ages,
-        "freshness": _freshness(overview),
         "state": state,
         "rank": rank,
         "site": site,
@@ -128,28 +120,13 @@ def why(reason: str) -> str:
     return inert(ENDED_EARLY.get(reason, reason), MAX_REASON)
 
 
-def _range(digits: int) -> str:
-    """`100 to 999` for numbers with three digits."""
-    return f"{10 ** (digits - 1):,} to {10**digits - 1:,}" if digits > 1 else "1 to 9" if digits else "none"
-
-
 def _states(overview: Overview) -> Markup | str:
     present = [state for state in NAMES if overview.states.get(state)]
     bars = [ChartBar(NAMES[state], overview.states[state], SHADES[state]) for state in present]
     return charts.rows(bars, "Domains by outcome")
 
 
-def _freshness(overview: Overview) -> Markup | str:
-    bars = [ChartBar(AGES[age], domains, FRESH.get(age, "ok")) for age, domains in overview.freshness.items()]
-    return charts.rows(bars, "Domains by their newest lastmod")
-
-
-def _bars(figures: Sequence[tuple[str, int]], title: str) -> Markup | str:
-    bars = [ChartBar(label, number, "plain") for label, number in figures]
-    return charts.rows(bars, title)
-
-
-PACKAGE = "sitemapcrawler.fleet.report"
+PACKAGE = "sitemapcrawler.fleet"
 SUMMARY = "summary.parquet"
 """Name of the table of domains, which the page links to."""
 
@@ -159,14 +136,14 @@ def page(overview: Overview) -> str:
     return render("overview.html.j2", PACKAGE, summary=SUMMARY, **content(overview))
 
 
-def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path, judged: bool = True) -> Overview:
+def write_overview(output: Output, failed: Sequence[DomainRecord], folder: Path, judged: bool = True) -> Overview:
     """Write `summary.parquet` and `report.html` to an existing local folder, and return the content of the page.
 
-    `source`: the data set; may be empty or incomplete. `failed`: rows of domains without a result; ignored for domains
+    `output`: the data set; may be empty or incomplete. `failed`: rows of domains without a result; ignored for domains
     that have one. `folder` needs twice the space of all rows of domains. `judged`: False if no rules were applied.
     Raises OSError if something cannot be read or written.
     """
-    with loaded(source, failed, folder) as connection:
+    with loaded(output, failed, folder) as connection:
         write_domains(connection, folder / SUMMARY)
         overview = summarize(connection)
     overview.judged = judged
