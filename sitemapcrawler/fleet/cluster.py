@@ -1,4 +1,4 @@
-"""Ray cluster of a fleet, joined or started here, with its tasks and the actor that knows the running crawls.
+"""Ray cluster of a fleet, joined or started here, with its tasks.
 
 Imported only when a fleet runs. Without an address it starts a local cluster, which listens on the loopback interface
 only and sends no usage statistics.
@@ -14,16 +14,15 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
 from types import ModuleType, TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Self
 
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
 from sitemapcrawler.fleet.output import OutputFailed
@@ -37,7 +36,6 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 ray: ModuleType = import_module("ray")  # an import statement would make type checkers read Ray's dependencies
-affinity: Callable[..., object] = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +44,6 @@ STORE_BYTES = 100 * 1024 * 1024
 """Object store of a local cluster in bytes. Results are rows of about 1 kB; Ray requires at least 75 MB."""
 CONNECT_S = 10.0
 """Timeout in seconds for connecting to the head of a cluster."""
-ANSWER_S = 1.0
-"""Seconds to wait for an answer of the actor, which usually takes milliseconds."""
 SHUTDOWN_S, POLL_S = 5.0, 0.1
 """Seconds to keep removing the folder of an ended cluster, whose processes may still write, and between two checks."""
 PLACE, MAX_PLACE = "/tmp", 14
@@ -57,59 +53,7 @@ _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 SLOW = "timed out during startup"
 """What Ray says of a cluster that was not up within its 30 seconds."""
 AGAIN = (CrawlDied, OutputFailed)
-"""Errors after which Ray retries a task."""
-
-
-class Running(NamedTuple):
-    """A running crawl."""
-
-    domain: str
-    urls: int
-    """URLs listed so far."""
-    sitemaps: int
-    """Files read so far."""
-    seconds: float
-    """Time since it began."""
-
-
-@dataclass(slots=True)
-class _Crawl:
-    attempts: int = 0
-    began: float = 0.0
-    urls: int = 0
-    sitemaps: int = 0
-
-
-class Crawls:
-    """Body of a Ray actor, which tasks tell of their crawls and the driver asks for them."""
-
-    def __init__(self) -> None:
-        self._crawls: dict[str, _Crawl] = {}
-
-    def begin(self, domain: str) -> int:
-        """Begin a crawl. Returns the number of attempts, this one included."""
-        attempts = self._crawls.get(domain, _Crawl()).attempts + 1
-        self._crawls[domain] = _Crawl(attempts, time.monotonic())
-        return attempts
-
-    def tell(self, domain: str, urls: int, sitemaps: int) -> None:
-        """Tell how far a crawl is."""
-        if domain in self._crawls:
-            self._crawls[domain].urls, self._crawls[domain].sitemaps = urls, sitemaps
-
-    def done(self, domain: str) -> int:
-        """Forget a domain that will not be tried again. Returns the number of its attempts."""
-        return self._crawls.pop(domain, _Crawl()).attempts
-
-    def running(self) -> list[Running]:
-        now = time.monotonic()
-        return [Running(name, one.urls, one.sitemaps, now - one.began) for name, one in self._crawls.items()]
-
-
-def work(domain: Domain, plan: FleetPlan, crawls: Any) -> DomainRecord:  # Any: an actor of Ray
-    """Crawl one domain; the body of a Ray task."""
-    attempt = ray.get(crawls.begin.remote(domain.name))
-    return crawl_domain(domain, plan, attempt, partial(crawls.tell.remote, domain.name))
+"""Errors after which a domain is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +64,8 @@ class DomainFailure:
     """One line."""
     common: bool
     """True if other domains will probably fail too: the output cannot be written, or a worker is broken."""
-    attempts: int
-    """Number of times that its crawl was started."""
+    again: bool
+    """True if another attempt may succeed."""
 
 
 class ClusterFailed(Exception):
@@ -154,11 +98,10 @@ class RayOutput(io.TextIOBase):
 class RayCluster:
     """A Ray cluster, joined or started. Leaving the context ends all tasks."""
 
-    def __init__(self, address: str | None, workers: int | None, cpus: float, retries: int) -> None:
+    def __init__(self, address: str | None, workers: int | None, cpus: float) -> None:
         """Join the cluster at `address`, or start a local one. Raises ClusterFailed.
 
-        `workers`: domains at once, default one per reserved core; `cpus`: cores reserved per domain; `retries`: further
-        attempts at a domain whose crawl or output failed.
+        `workers`: domains at once, default one per reserved core; `cpus`: cores reserved per domain.
         """
         local = address is None
         self._workers = workers
@@ -190,13 +133,7 @@ class RayCluster:
         finally:
             signal.signal(signal.SIGTERM, handler)  # while Ray starts, it handles the signal, and raises SystemExit
         self._check_cores()
-        # On the driver's machine: if that one fails, the fleet ends anyway.
-        here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
-        self._crawls = ray.remote(num_cpus=0, scheduling_strategy=here)(Crawls).remote()
-        self._question: object = None
-        self._answer: list[Running] = []
-        options = {"num_cpus": self._cpus, "scheduling_strategy": "SPREAD", "max_retries": retries}
-        self._work = ray.remote(retry_exceptions=list(AGAIN), **options)(work)
+        self._work = ray.remote(num_cpus=self._cpus, scheduling_strategy="SPREAD", max_retries=0)(crawl_domain)
 
     def __enter__(self) -> Self:
         self._quiet.__enter__()
@@ -249,11 +186,11 @@ class RayCluster:
         with reaching():
             return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
 
-    def start(self, domain: Domain, plan: FleetPlan) -> object:
+    def start(self, domain: Domain, plan: FleetPlan, attempt: int) -> object:
         """Start a task and return the reference of its result. The plan goes with each task: in the object store it
         would be lost with the machine that holds it."""
         plan = plan if self._folder is None else replace(plan, sockets=self._folder)
-        return self._work.options(name=domain.name).remote(domain, plan, self._crawls)
+        return self._work.options(name=domain.name).remote(domain, plan, attempt)
 
     def wait(self, running: Sequence[object], seconds: float) -> list[object]:
         """Wait up to `seconds` for a result; returns all references that have one. Raises ClusterFailed if the cluster
@@ -264,35 +201,22 @@ class RayCluster:
                 done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
             return list(done)
 
-    def result(self, reference: object, domain: Domain) -> DomainRecord | DomainFailure:
+    def result(self, reference: object) -> DomainRecord | DomainFailure:
         """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
-        attempts = self._crawls.done.remote(domain.name)
         try:
             record: DomainRecord = ray.get(reference)
             return record
         except errors.RayTaskError as error:
             cause = getattr(error, "cause", error)
-            if isinstance(cause, errors.RayError):  # the actor failed, which all tasks need
-                raise _failed(cause) from None
             known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
             common = not known or isinstance(cause, (OutputFailed, CrawlFault))
+            return DomainFailure(reason, common, isinstance(cause, AGAIN))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
-            reason, common = f"its worker died: {first_line(error)}", False
+            return DomainFailure(f"its worker died: {first_line(error)}", common=False, again=True)
         except errors.RayError as error:
             raise _failed(error) from None
-        with reaching():
-            return DomainFailure(reason, common, ray.get(attempts))
-
-    def running(self) -> list[Running]:
-        """Running crawls by the last answer of their actor, which is not waited for: if a signal has ended it, this
-        process must act on its own signal. Raises ClusterFailed if the cluster is gone."""
-        with reaching():
-            self._question = self._question or self._crawls.running.remote()
-            if ray.wait([self._question], timeout=ANSWER_S)[0]:
-                self._answer, self._question = ray.get(self._question), None
-        return self._answer
 
 
 def remove_folder(folder: Path) -> None:

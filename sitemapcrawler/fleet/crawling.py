@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from ctypes import Array, c_longlong
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
-from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
@@ -40,17 +38,17 @@ class CrawlJob:
     """`sys.path` of the command, to import the modules of a Scrapy project."""
 
 
-def crawl(job: CrawlJob, progress: Array[c_longlong]) -> int:
-    """Run the job, and return its exit code. `progress`: URLs listed and files read so far, for the worker."""
+def crawl(job: CrawlJob) -> int:
+    """Run the job, and return its exit code."""
     try:
-        return _crawl(job, progress)
+        return _crawl(job)
     except Exception as error:  # logged for the worker, which reports it
         with (Path(job.folder) / LOG).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"ERROR: {inert_traceback(error)}\n")
         return RAISED
 
 
-def _crawl(job: CrawlJob, progress: Array[c_longlong]) -> int:
+def _crawl(job: CrawlJob) -> int:
     sys.path.extend(place for place in job.path if place not in sys.path)
     settings = settings_of(job)
     arguments = {**job.arguments, "domain": job.domain}
@@ -58,11 +56,6 @@ def _crawl(job: CrawlJob, progress: Array[c_longlong]) -> int:
     quieten()
     planned = plan(settings, arguments)
     crawler = process.create_crawler(AuditSpider)
-
-    def tell() -> None:
-        progress[:] = [crawler.stats.get_value(f"sitemap/{name}", 0) for name in ("urls", "files")]
-
-    crawler.signals.connect(tell, signals.item_scraped)
     code = run(process, crawler, arguments, planned)
     return RAISED if process.bootstrap_failed else code
 

@@ -7,12 +7,12 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from heapq import nsmallest
 from typing import NamedTuple
 
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
-from sitemapcrawler.fleet.cluster import Running
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.driver import Fleet, FleetCounts
 from sitemapcrawler.terminal.progress_rows import (
@@ -30,18 +30,16 @@ from sitemapcrawler.urls.display import counted, elapsed
 
 logger = logging.getLogger("sitemapcrawler")
 
-URLS_S = 30.0
-"""Window in seconds for the URL rate."""
-DOMAINS_S = 600.0
-"""Window in seconds for the domain rate: longer, since domains end in bursts and can take minutes."""
+WINDOW_S = 600.0
+"""Window in seconds for rates: domains end in bursts and can take minutes."""
 MINUTE_S = 60
 REFRESH_S = 1.0
 """Seconds between two updates on a terminal."""
 SHOWN = 5
 """Number of running domains shown: those that have run longest."""
 COLOURS = {FINISHED: "green", PARTIAL: "yellow", UNREAD: "yellow", FAILED: "red"}
-COUNTS = 31
-"""Columns of a running domain's row after its name, gaps included."""
+CLOCK = 11
+"""Columns of a running domain's time, with the gap before it."""
 URLS, DOMAINS = "urls", "domains"
 """Counters whose speed is shown."""
 
@@ -54,8 +52,8 @@ class FleetProgress(NamedTuple):
     """Seconds since the start of this run."""
     running: int = 0
     """Domains that are crawled."""
-    attempts: Sequence[Running] = ()
-    """Those of them that have reported."""
+    longest: Sequence[tuple[str, float]] = ()
+    """Those that have run longest, with their seconds."""
     domains_per_minute: float | None = None
     urls_per_second: float | None = None
     seconds_left: float | None = None
@@ -69,9 +67,10 @@ class FleetProgress(NamedTuple):
         """Rows for a terminal of `width` columns."""
         if self.counts.looked_up < self.counts.hosts:
             return [self._look_ups()]
-        longest = sorted(self.attempts, key=lambda one: one.seconds, reverse=True)[:SHOWN]
-        names = named([one.domain for one in longest], width, COUNTS)
-        return [self._domains(), self._read(), self._done(), self._running(), *map(_domain, names, longest)]
+        names = named([name for name, _ in self.longest], width, CLOCK)
+        times = [(f"{clock(seconds):>9}", "cyan") for _, seconds in self.longest]
+        domains = [ProgressRow("", [(name, ""), time]) for name, time in zip(names, times, strict=True)]
+        return [self._domains(), self._read(), self._done(), self._running(), *domains]
 
     def _look_ups(self) -> ProgressRow:
         done, hosts = self.counts.looked_up, self.counts.hosts
@@ -85,10 +84,8 @@ class FleetProgress(NamedTuple):
         return ProgressRow("fleet", cells, self.ended / total if total else None)
 
     def _read(self) -> ProgressRow:
-        urls = self.counts.urls + sum(one.urls for one in self.attempts)
-        sitemaps = self.counts.sitemaps + sum(one.sitemaps for one in self.attempts)
-        speed = (per(self.urls_per_second), "cyan")
-        return ProgressRow("read", [(counted(urls, "URL"), ""), speed, (counted(sitemaps, "sitemap"), "")])
+        urls, sitemaps = counted(self.counts.urls, "URL"), counted(self.counts.sitemaps, "sitemap")
+        return ProgressRow("read", [(urls, ""), (per(self.urls_per_second), "cyan"), (sitemaps, "")])
 
     def _done(self) -> ProgressRow:
         states = {**self.counts.states, FAILED: len(self.counts.failed)}
@@ -104,18 +101,13 @@ class FleetProgress(NamedTuple):
         )
 
 
-def _domain(name: str, one: Running) -> ProgressRow:
-    urls = f"{one.urls:>11,} {'URL ' if one.urls == 1 else 'URLs'}"
-    return ProgressRow("", [(name, ""), (urls, ""), (f"{clock(one.seconds):>9}", "cyan")])
-
-
 class FleetDisplay:
     """Live display of a fleet, or its log lines."""
 
     def __init__(self, settings: BaseSettings) -> None:
         self._live = is_live(settings)
         self._interval = line_interval(settings, self._live) or math.inf
-        self._urls, self._domains = Pace(URLS_S), Pace(DOMAINS_S)
+        self._counts = Pace(WINDOW_S)
         self._began = self._refreshed = self._logged = time.monotonic()
         self._progress = FleetProgress(FleetCounts(total=0), elapsed=0.0)
 
@@ -129,20 +121,21 @@ class FleetDisplay:
         log = now - self._logged >= self._interval
         if log or (self._live and now - self._refreshed >= REFRESH_S):
             self._refreshed = now
-            self._progress = self._measured(fleet, fleet.progress(), now)
+            self._progress = self._measured(fleet, now)
         if log:
             self._logged = now
             logger.info("%s", line(self._progress.rows(LINE_WIDTH)))
 
-    def _measured(self, fleet: Fleet, attempts: list[Running], now: float) -> FleetProgress:
-        begun = FleetProgress(fleet.counts, now - self._began, len(fleet.running), attempts)
-        self._urls.add(now, {URLS: fleet.counts.urls + sum(one.urls for one in attempts)})
-        self._domains.add(now, {DOMAINS: begun.ended})
-        per_second = self._domains.speed(DOMAINS)
+    def _measured(self, fleet: Fleet, now: float) -> FleetProgress:
+        longest = nsmallest(SHOWN, fleet.running.values(), key=lambda attempt: attempt.began)
+        shown = [(attempt.domain.name, now - attempt.began) for attempt in longest]
+        begun = FleetProgress(fleet.counts, now - self._began, len(fleet.running), shown)
+        self._counts.add(now, {URLS: fleet.counts.urls, DOMAINS: begun.ended})
+        per_second = self._counts.speed(DOMAINS)
         return begun._replace(
             domains_per_minute=None if per_second is None else per_second * MINUTE_S,
-            urls_per_second=self._urls.speed(URLS),
-            seconds_left=self._domains.seconds_for(DOMAINS, fleet.counts.total - begun.ended),
+            urls_per_second=self._counts.speed(URLS),
+            seconds_left=self._counts.seconds_for(DOMAINS, fleet.counts.total - begun.ended),
         )
 
 

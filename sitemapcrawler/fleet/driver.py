@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import Thread
 from types import FrameType
+from typing import NamedTuple
 
-from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster, Running
+from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
 from sitemapcrawler.fleet.output import Output
 from sitemapcrawler.fleet.queueing import Addresses, DomainQueue
@@ -51,10 +53,10 @@ class FleetCounts:
     looked_up: int = 0
     """Those of them that have been."""
 
-    def add(self, domain: Domain, result: DomainRecord | DomainFailure) -> None:
+    def add(self, domain: Domain, result: DomainRecord | DomainFailure, attempts: int) -> None:
         """Count the result of a domain."""
         if isinstance(result, DomainFailure):
-            failed = DomainRecord(domain=domain.name, state=FAILED, error=result.reason, attempts=result.attempts)
+            failed = DomainRecord(domain=domain.name, state=FAILED, error=result.reason, attempts=attempts)
             self.failed.append(failed)
             logger.warning("no result of %s: %s", domain.name, inert(result.reason))
             return
@@ -66,6 +68,16 @@ class FleetCounts:
     def done(self) -> int:
         """Domains with a result."""
         return self.earlier + sum(self.states.values())
+
+
+class Attempt(NamedTuple):
+    """A crawl that runs, or waits for a worker."""
+
+    domain: Domain
+    number: int
+    """From 1."""
+    began: float
+    """By `time.monotonic`."""
 
 
 class FleetStop:
@@ -117,7 +129,7 @@ class Fleet:
         self._cluster: RayCluster
         self._plan = plan
         self._stop = stop
-        self.running: dict[object, Domain] = {}
+        self.running: dict[object, Attempt] = {}
         self._lost = 0
         self.broken = False
         """True if the fleet ends because of a common failure."""
@@ -166,9 +178,6 @@ class Fleet:
         self.counts.looked_up = len(found)
         return found
 
-    def progress(self) -> list[Running]:
-        return self._cluster.running()
-
     @property
     def stopped(self) -> bool:
         """True if a signal or a common failure ended the fleet early."""
@@ -177,16 +186,23 @@ class Fleet:
     def _start(self, queue: DomainQueue) -> None:
         room = self._cluster.room
         while len(self.running) < room and (domain := queue.next()) is not None:
-            self.running[self._cluster.start(domain, self._plan)] = domain
+            self._begin(domain, 1)
+
+    def _begin(self, domain: Domain, number: int) -> None:
+        reference = self._cluster.start(domain, self._plan, number)
+        self.running[reference] = Attempt(domain, number, time.monotonic())
 
     def _collect(self, queue: DomainQueue) -> None:
         for reference in self._cluster.wait([*self.running], WAIT_S):
             if self._stop.now:  # the signal may have ended workers too: this is no failure of a domain
                 return
-            domain = self.running.pop(reference)
+            domain, number, _ = self.running.pop(reference)
+            result = self._cluster.result(reference)
+            if isinstance(result, DomainFailure) and result.again and number <= self._plan.retries:
+                self._begin(domain, number + 1)
+                continue
             queue.done(domain)
-            result = self._cluster.result(reference, domain)
-            self.counts.add(domain, result)
+            self.counts.add(domain, result, number)
             self._lost = self._lost + 1 if isinstance(result, DomainFailure) and result.common else 0
             if self._lost >= IN_A_ROW and not self._stop.begun:
                 self.broken = self._stop.begun = True

@@ -99,7 +99,7 @@ def _run(
             if not fleet.is_done:
                 if opts.address is None:
                     logger.info("starting Ray, which takes some 20 s")
-                with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
+                with RayCluster(opts.address, opts.workers, opts.cpus) as cluster, showing.display():
                     logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
                     with resumable():
                         fleet.run(cluster, showing.update)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import platform
 import signal
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from ctypes import c_longlong
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
@@ -17,14 +15,12 @@ from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
 from sitemapcrawler.fleet.output import MAX_REASON, Output, OutputFailed, failing_as, output_at
-from sitemapcrawler.processes import RAISED, context, running
+from sitemapcrawler.processes import RAISED, running
 from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
-from sitemapcrawler.urls.display import counted, inert
+from sitemapcrawler.urls.display import inert
 
 PRELOAD = "sitemapcrawler.fleet.preload"
-TELL_S = 1.0
-"""Seconds between two reports of progress."""
 GRACE_S = 300.0
 """Seconds by which a crawl may exceed `max_time`, for the files of a site of millions of URLs."""
 KILL_S = 30.0
@@ -34,7 +30,7 @@ MAX_TIME = "max_time"
 
 
 class CrawlAbandoned(Exception):
-    """The crawl had to be killed, or its worker died repeatedly. Not retried."""
+    """The crawl had to be killed. Not retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +53,17 @@ class FleetPlan:
     """Folder for sockets of a local cluster, which removes it; None: `sockets` of each worker."""
 
 
-def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[int, int], object]) -> DomainRecord:
-    """Crawl a domain and publish its results, with its own row last. `attempt`: from 1; `tell`: called with the numbers
-    of URLs and files so far.
+def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int) -> DomainRecord:
+    """Crawl a domain and publish its results, with its own row last; the body of a Ray task. `attempt`: from 1.
 
     Raises CrawlDied, CrawlAbandoned or OutputFailed if there is no result; the domain then has no row.
     """
     began = time.monotonic()
     output = output_at(plan.output)
-    if attempt > plan.retries + 1:  # Ray's limit ignores workers that it kills for lack of memory
-        raise CrawlAbandoned(f"its worker died {counted(attempt - 1, 'time')}")
     with output.scratch() as folder:
         job = CrawlJob(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
         try:
-            code, is_late = _crawl(job, plan, tell)
+            code, is_late = _crawl(job, plan)
             record = record_of(domain, folder, code, attempt)
         except (CrawlDied, CrawlAbandoned, OutputFailed):
             keep_log(output, domain, folder)
@@ -80,25 +73,19 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[
         return record
 
 
-def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -> tuple[int, bool]:
+def _crawl(job: CrawlJob, plan: FleetPlan) -> tuple[int, bool]:
     """Run the crawl in its own process, and return its exit code, and whether it exceeded its time and was stopped for
     that: one that starts late, or is too busy to stop in time, notices only the signal."""
-    progress = context().RawArray(c_longlong, 2)
+    most = plan.max_time + GRACE_S
     try:
-        with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
-            end = time.monotonic() + plan.max_time + GRACE_S  # the first process of a worker waits for PRELOAD
-            kill = end + KILL_S
-            is_late = False
-            while (code := process.exitcode) is None:
-                process.join(TELL_S)
-                tell(*progress)
-                if time.monotonic() > kill:
-                    most = plan.max_time + GRACE_S + KILL_S
-                    raise CrawlAbandoned(f"the crawl did not end within {most:.0f} s, and was killed")
-                if time.monotonic() > end:
-                    process.terminate()
-                    end, is_late = kill, True
-            return code, is_late
+        with running(crawl, job, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
+            process.join(most)  # from here on: the first process of a worker waits for PRELOAD
+            if is_late := process.exitcode is None:
+                process.terminate()
+                process.join(KILL_S)
+            if process.exitcode is None:
+                raise CrawlAbandoned(f"the crawl did not end within {most + KILL_S:.0f} s, and was killed")
+            return process.exitcode, is_late
     except (OSError, EOFError) as error:
         raise CrawlDied(f"no process could be started: {error}") from None
 

@@ -14,9 +14,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.output import OutputFailed
-from sitemapcrawler.fleet.task import CrawlDied, CrawlFault
+from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault
 from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, Data, Site, sites
 
@@ -90,18 +89,6 @@ def test_two_spellings_of_a_site_are_crawled_one_after_the_other(data: Data, net
     assert sorted(asked[:half]) == sorted(asked[half:]), "the second one begins when the first has ended"
 
 
-def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
-    """Another machine may go away, and only its crawls with it."""
-    from sitemapcrawler.fleet.cluster import RayCluster
-
-    state, ray = import_module("ray._private.state"), import_module("ray")
-    for _ in range(3):
-        with RayCluster(address, None, 1, 0) as cluster:
-            cluster.running()
-            actor = state.actors()[cluster._crawls._actor_id.hex()]
-            assert actor["Address"]["NodeID"] == ray.get_runtime_context().get_node_id()
-
-
 def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.fleet import cluster
 
@@ -124,39 +111,33 @@ def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("cause", "reason", "common"),
+    ("cause", "reason", "common", "again"),
     [
-        (CrawlFault("its crawl could not run"), "its crawl could not run", True),
-        (OutputFailed("the disk is full"), "the disk is full", True),
-        (CrawlDied("it was ended by SIGKILL"), "it was ended by SIGKILL", False),
-        (ValueError("odd"), "ValueError: odd", True),
+        (CrawlFault("its crawl could not run"), "its crawl could not run", True, True),
+        (OutputFailed("the disk is full"), "the disk is full", True, True),
+        (CrawlDied("it was ended by SIGKILL"), "it was ended by SIGKILL", False, True),
+        (CrawlAbandoned("it was killed"), "it was killed", False, False),
+        (ValueError("odd"), "ValueError: odd", True, False),
     ],
 )
-def test_failure_that_other_domains_share_is_told_apart(
-    cause: Exception, reason: str, common: bool, monkeypatch: pytest.MonkeyPatch
+def test_failure_says_whether_other_domains_share_it_and_another_attempt_may_help(
+    cause: Exception, reason: str, common: bool, again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sitemapcrawler.fleet import cluster
 
-    crawls = Mock()
-
-    def get(reference: object) -> int:
-        if reference is crawls.done.remote.return_value:
-            return 3
-        raise cluster.ray.exceptions.RayTaskError("work", "", cause)
-
-    monkeypatch.setattr(cluster.ray, "get", get)
-    joined: Any = SimpleNamespace(_crawls=crawls)
-    assert cluster.RayCluster.result(joined, None, domain("a.example")) == cluster.DomainFailure(reason, common, 3)
-    joined._crawls.done.remote.assert_called_once_with("a.example")
+    error = cluster.ray.exceptions.RayTaskError("work", "", cause)
+    monkeypatch.setattr(cluster.ray, "get", Mock(side_effect=error))
+    joined: Any = SimpleNamespace()
+    assert cluster.RayCluster.result(joined, None) == cluster.DomainFailure(reason, common, again)
 
 
-def test_actor_that_is_gone_is_the_end_of_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_that_is_gone_is_no_failure_of_a_domain(monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.fleet import cluster
 
     monkeypatch.setattr(cluster.ray, "get", Mock(side_effect=cluster.ray.exceptions.ActorDiedError()))
-    joined: Any = SimpleNamespace(_crawls=Mock())
+    joined: Any = SimpleNamespace()
     with pytest.raises(cluster.ClusterFailed, match=r"^the Ray cluster failed: The actor died .*[^.]$"):
-        cluster.RayCluster.result(joined, None, domain("a.example"))
+        cluster.RayCluster.result(joined, None)
 
 
 def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

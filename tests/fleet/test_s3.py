@@ -74,7 +74,7 @@ def broken(server: Proxy, domains: list[str]) -> Iterator[set[str]]:
     server.faults = [Fault("PUT", "/finding/")]
     leave_network()
     with pytest.raises(OutputFailed):
-        crawl_domain(domain(domains[0]), plan(OUT), 1, lambda *_: None)
+        crawl_domain(domain(domains[0]), plan(OUT), 1)
     yield {*objects(server)}
     leave_network()
 

@@ -6,19 +6,14 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Thread
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
-from sitemapcrawler.processes import running
 from tests.fleet.fleets import PAGES, SERVER, Data, Site, plan, sites
 from tests.fleet.test_faults import gated
 from tests.processes import below, children_of, stop_server
@@ -42,10 +37,8 @@ def site(alone: None) -> Iterator[Site]:
         yield server
 
 
-def crawled(each: Domain, chosen: FleetPlan, attempt: int = 1, told: list[int] | None = None) -> DomainRecord:
-    """Crawl a domain. `told`: gets the numbers of URLs that the driver hears of."""
-    heard = [] if told is None else told
-    return crawl_domain(each, chosen, attempt, lambda urls, _: heard.append(urls))
+def crawled(each: Domain, chosen: FleetPlan, attempt: int = 1) -> DomainRecord:
+    return crawl_domain(each, chosen, attempt)
 
 
 def when_asked(site: Site, path: str, act: Callable[[int], None]) -> Thread:
@@ -69,11 +62,9 @@ def test_results_are_in_their_places_and_the_row_tells_of_them(tmp_path: Path, s
 
 
 def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path, site: Site) -> None:
-    told: list[int] = []
     with gated(site, "/1.xml"):
-        record = crawled(domain(site.url()), plan(f"{tmp_path}/out", arguments={"max_time": "3"}), told=told)
+        record = crawled(domain(site.url()), plan(f"{tmp_path}/out", arguments={"max_time": "3"}))
     assert (record.state, record.partial, record.urls) == ("partial", "max_time", PAGES)
-    assert told[-1] == PAGES, "the driver hears of what was read so far"
     assert len(list((tmp_path / "out" / "_logs").iterdir())) == 1
 
 
@@ -120,28 +111,3 @@ def test_a_crawl_that_is_stopped_for_its_time_says_so(
         stopping.join()
     assert (record.state, record.partial) == ("partial", "max_time")
     assert Data(tmp_path / "out").domains()[site.url()]["partial"] == "max_time"
-
-
-def test_the_time_of_a_domain_begins_when_its_process_has_started(
-    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first process of a worker starts when the package is imported: on a busy machine, that takes a minute."""
-    late = 0.0
-
-    @contextmanager
-    def slow(*arguments: Any, **more: Any) -> Iterator[BaseProcess]:
-        nonlocal late
-        with running(*arguments, **more) as process:
-            late = 3600.0
-            yield process
-
-    monkeypatch.setattr(task, "running", slow)
-    monkeypatch.setattr(task, "TELL_S", 0.01)
-    monkeypatch.setattr(task, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late))
-    record = crawled(domain(site.url()), plan(f"{tmp_path}/out"))
-    assert (record.state, record.partial) == ("finished", None)
-
-
-def test_a_domain_whose_workers_die_again_and_again_is_given_up(tmp_path: Path) -> None:
-    with pytest.raises(CrawlAbandoned, match="its worker died 3 times"):
-        crawled(domain("a.example"), plan(f"{tmp_path}/out"), attempt=4)

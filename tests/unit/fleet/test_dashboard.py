@@ -9,21 +9,20 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import dashboard
-from sitemapcrawler.fleet.cluster import Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay, FleetProgress
 from sitemapcrawler.fleet.domains import DomainRecord
 from sitemapcrawler.fleet.driver import FleetCounts
 from sitemapcrawler.terminal.progress_rows import line
 
-SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
+SHOWN = (("shop.example", 3723.4), ("http://blog.example:8080", 7.0))
 FAILED = DomainRecord(domain="dead.example", state="failed")
 STATES = {"finished": 850, "partial": 40, "unread": 7}
 MIDDLE = FleetProgress(
-    FleetCounts(10_000, 300, STATES, 12_225_346, 8891, [FAILED] * 7), 3723, 12, SHOWN, 32.4, 5670.4, 16_200.0
+    FleetCounts(10_000, 300, STATES, 12_345_678, 8901, [FAILED] * 7), 3723, 12, SHOWN, 32.4, 5670.4, 16_200.0
 )
 BEGUN = FleetProgress(FleetCounts(1), 0.2, 1)
 OVER = FleetProgress(FleetCounts(3, 0, {"finished": 2}, 1, 1, [FAILED]), 62, seconds_left=0.0)
-HOSTILE = Running("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example", 99_999_999, 10**6, 90_000)
+HOSTILE = ("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example", 90_000)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ HOSTILE = Running("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example
             "fleet: 1,204 of 10,000 domains, about 4 h 30 min left, 32/min, 1:02:03; "
             "read: 12,345,678 URLs, 5,670/s, 8,901 sitemaps; "
             "done: 850 finished, 40 partial, 7 unread, 7 failed, 300 earlier; running: 12 domains, 8,784 waiting; "
-            "shop.example, 120,331 URLs, 1:02:03; http://blog.example:8080, 1 URL, 0:07",
+            "shop.example, 1:02:03; http://blog.example:8080, 0:07",
         ),
         (
             FleetProgress(FleetCounts(20_000, hosts=19_000, looked_up=4000), 7.0),
@@ -57,8 +56,8 @@ def test_bar_is_as_full_as_the_share_of_domains_that_ended() -> None:
 
 
 def test_figures_of_a_running_domain_fit_into_80_columns() -> None:
-    *_, row = MIDDLE._replace(attempts=[HOSTILE]).rows(80)
-    assert line([row]).endswith("example, 99,999,999 URLs, 25:00:00")
+    *_, row = MIDDLE._replace(longest=[HOSTILE]).rows(80)
+    assert line([row]).endswith("example, 25:00:00")
     assert len("  ".join(text for text, _ in row.cells)) <= 80 - 1 - 9 - 2
     assert all(text.isprintable() and text.isascii() for text, _ in row.cells)
 
@@ -75,7 +74,7 @@ def test_line_at_intervals_has_the_speed_of_urls_and_of_domains(
     clock: SimpleNamespace, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    fleet: Any = SimpleNamespace(counts=FleetCounts(20), running={}, progress=list)
+    fleet: Any = SimpleNamespace(counts=FleetCounts(20), running={})
     display = FleetDisplay(Settings({"SITEMAP_PROGRESS": False, "LOGSTATS_INTERVAL": 10}))
     for now, ended in ((10, 5), (15, 7), (20, 10)):
         clock.now = now

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,29 +16,33 @@ from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.driver import IN_A_ROW, Fleet, FleetStop
 from sitemapcrawler.fleet.output import output_at
 
+RETRIES = 2
 NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
 
 
 class Cluster:
     """Runs one thing at a time, the first that was started, and notes the order."""
 
-    def __init__(self, room: int = 10, failure: DomainFailure | None = None) -> None:
+    def __init__(self, room: int = 10, failure: DomainFailure | None = None, failing: int = 1000) -> None:
+        """`failure`: of the first `failing` crawls."""
         self.room = room
         self.log: list[str] = []
+        self.attempts: list[int] = []
         self.most = 0
         """Domains that ran at once."""
-        self._failure = failure
+        self._failures = [failure] * failing if failure is not None else []
 
-    def start(self, each: Domain, plan: object) -> object:
+    def start(self, each: Domain, plan: object, attempt: int) -> object:
         self.log.append(each.name)
+        self.attempts.append(attempt)
         return each
 
     def wait(self, running: Sequence[object], seconds: float) -> list[object]:
         self.most = max(self.most, sum(isinstance(one, Domain) for one in running))
         return [running[0]]
 
-    def result(self, reference: object, each: Domain) -> DomainRecord | DomainFailure:
-        return self._failure or DomainRecord(each.name, urls=2)
+    def result(self, each: Any) -> DomainRecord | DomainFailure:
+        return self._failures.pop() if self._failures else DomainRecord(each.name, urls=2)
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +66,7 @@ def run(
     stop: FleetStop | None = None,
 ) -> Fleet:
     """Run a fleet to its end, and return it."""
-    plan: Any = None
+    plan: Any = SimpleNamespace(retries=RETRIES)
     joined: Any = cluster
     fleet = Fleet([*map(domain, NAMES)], output_at(str(folder)), plan, per_address, stop or FleetStop())
     fleet.run(joined, show)
@@ -106,8 +111,22 @@ def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize(("common", "begun"), [(True, IN_A_ROW), (False, len(NAMES))])
 def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bool, begun: int, tmp_path: Path) -> None:
-    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common, attempts=3))
+    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common, again=True))
     failing = run(tmp_path, cluster, 0)
-    assert len(cluster.log) == begun
+    assert cluster.attempts == [1, 2, 3] * begun
     assert failing.broken == common
     assert {failed.attempts for failed in failing.counts.failed} == {3}
+
+
+def test_crawl_that_dies_is_tried_again_in_its_place(tmp_path: Path) -> None:
+    cluster = Cluster(room=1, failure=DomainFailure("its worker died", common=False, again=True), failing=2)
+    done = run(tmp_path, cluster, 0)
+    assert cluster.log[:4] == [NAMES[0]] * 3 + [NAMES[1]]
+    assert (done.counts.done, done.counts.failed) == (len(NAMES), [])
+
+
+def test_failure_that_would_come_again_is_the_last(tmp_path: Path) -> None:
+    cluster = Cluster(failure=DomainFailure("it was killed", common=False, again=False))
+    done = run(tmp_path, cluster, 0)
+    assert cluster.attempts == [1] * len(NAMES)
+    assert {failed.attempts for failed in done.counts.failed} == {1}

@@ -15,8 +15,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import driver, task
 from sitemapcrawler.fleet import launching as fleet
-from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure, Running
-from sitemapcrawler.fleet.dashboard import FleetDisplay
+from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
@@ -120,21 +119,17 @@ class DyingCluster:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def start(self, domain: Domain, plan: object) -> object:
+    def start(self, domain: Domain, plan: object, attempt: int) -> object:
         return domain
 
     def wait(self, running: list[object], seconds: float) -> list[object]:
         self._die("wait")
         if self._at == "result":
             signal.raise_signal(signal.SIGTERM)
-        return [] if self._at == "running" else running
+        return running
 
-    def result(self, reference: object, domain: Domain) -> DomainFailure:
-        return DomainFailure("its worker died", common=False, attempts=1)
-
-    def running(self) -> list[Running]:
-        self._die("running")
-        return []
+    def result(self, reference: object) -> DomainFailure:
+        return DomainFailure("its worker died", common=False, again=True)
 
     def _die(self, at: str) -> None:
         if at == self._at:
@@ -142,12 +137,11 @@ class DyingCluster:
             raise ClusterFailed("the cluster is gone")
 
 
-@pytest.mark.parametrize(("at", "lines"), [("start", 3), ("wait", 4), ("running", 4), ("result", 4)])
+@pytest.mark.parametrize(("at", "lines"), [("start", 3), ("wait", 4), ("result", 4)])
 def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
     at: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(fleet, "RayCluster", lambda *_: DyingCluster(at))
-    monkeypatch.setattr(FleetDisplay, "update", lambda display, running: running.progress())
     with caplog.at_level(logging.INFO):
         assert fleet.run(Settings(), {}, options(tmp_path / "out", domain("127.0.0.1"))) == STOPPED
     assert [record.getMessage() for record in caplog.records][-1] == (
