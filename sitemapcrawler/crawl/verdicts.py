@@ -18,6 +18,7 @@ from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
 from sitemapcrawler.replies.page.preferences import set_usage
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
 from sitemapcrawler.robots.agents import SEARCH, agent
+from sitemapcrawler.robots.second_opinion import SecondOpinion
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
 from sitemapcrawler.verification.verifying import by_origin
@@ -143,6 +144,13 @@ class Verdicts:
             authority.nobody += nobody
             authority.blocked.update(blocked)
 
+    def recall(self, judged: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Take up URLs of an earlier run of the job, each with the agents that it is blocked for."""
+        for url, blocked in judged:
+            policy = self._policies.at(url)
+            if policy is not None:
+                self._authority(urls.origin(url) or "", policy).opinion.add([url], [url] if blocked else [])
+
     def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord | FindingRecord]:
         """Yield the record of each requested robots.txt, and after it the findings on it.
         `starts`: origins the crawl starts from; `given_up`: those crawled over http instead of https."""
@@ -154,8 +162,11 @@ class Verdicts:
             start, over_http, found = origin in asked, origin in given_up, origin in self._with_sitemap
             if origin.startswith("file:"):
                 record.robots = origin
+            disagreements = authority.opinion.disagreements() if start else []
             third_party = not start and not f".{urls.site_of(origin)}".endswith(tuple(f".{site}" for site in sites))
-            facts = RobotsFacts(record, policy, self.agents, start, authority.nobody, over_http, found, third_party)
+            facts = RobotsFacts(
+                record, policy, self.agents, start, authority.nobody, over_http, found, disagreements, third_party
+            )
             findings = self._rules.robots(facts)
             yield record
             yield from findings
@@ -203,6 +214,7 @@ class AuthorityVerdicts:
     def _use(self, policy: Policy) -> None:
         self.policy = policy
         self._judge = BatchVerdicts(policy, self._agents)
+        self.opinion = SecondOpinion(policy, self._judge.agents)
 
     def judge(self, records: Sequence[UrlRecord]) -> Mapping[tuple[str, ...], list[UrlRecord]]:
         """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents."""
@@ -216,6 +228,7 @@ class AuthorityVerdicts:
         for agents, alike in denied.items():
             self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(locs)
+        self.opinion.add(locs, (one.loc for alike in denied.values() for one in alike))
         return denied
 
     def record(self, own: Agent, final_url: str) -> RobotsRecord:

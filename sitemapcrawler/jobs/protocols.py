@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -69,6 +69,7 @@ class VerdictCounts(Protocol):
     agents: tuple[Agent, ...]
 
     def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None: ...
+    def recall(self, judged: Iterable[tuple[str, Sequence[str]]]) -> None: ...
 
 
 class ReplyCounts(Protocol):

@@ -25,6 +25,7 @@ from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.robots.second_opinion import MAX_URLS
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
@@ -75,6 +76,9 @@ def restore_verdicts(store: Store, verdicts: VerdictCounts) -> None:
         origin = urls.origin(f"{prefix}/")
         if origin is not None:
             verdicts.restore(origin, judged, left, nobody, denied.get(prefix, Counter()))
+    some = f"SELECT loc, blocked_for FROM urls WHERE (len(blocked_for) > 0) = ? LIMIT {MAX_URLS}"
+    for is_blocked in (True, False):
+        verdicts.recall(store.execute(some, [is_blocked]))
 
 
 def restore_replies(store: Store, status: ReplyCounts) -> None:

@@ -286,6 +286,7 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "viewer": (VIEWER, {"robots-is-html": "warning"}),
 }
 """robots.txt around its lines, and what is found in it."""
+PROTEGO_PATHS = ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")
 
 
 def shaped(shape: str) -> Program:
@@ -296,6 +297,11 @@ def shaped(shape: str) -> Program:
         site.routes = {ROBOTS: shape.format(f"# ours\n{body}"), "/maps/a.xml": urlset(site.url("/page"))}
 
     return program
+
+
+def protego_differs(site: SiteServer) -> None:
+    rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
+    site.routes = {ROBOTS: robots(site.url(SITEMAP), rules=rules), SITEMAP: urlset(*map(site.url, PROTEGO_PATHS))}
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +315,7 @@ def in_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
 @pytest.fixture(scope="module")
 def domains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sites whose sitemaps are to be found."""
-    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()}
+    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {"protego differs": protego_differs}
     with visited(tmp_path_factory.mktemp("domains"), programs, agents="search") as sites:
         yield sites
 
@@ -329,6 +335,19 @@ def test_sitemaps_of_a_robots_txt_with_markup_are_read_and_proven(
     assert sites.locs(name) == [sites.servers[name].url("/page")]
     assert rules_of(sites.of(name, "finding")) == []
     assert robots_findings(sites, name) == SHAPES[name][1]
+
+
+def test_verdicts_that_protego_does_not_share(domains: Sites) -> None:
+    listed = list(map(domains.servers["protego differs"].url, PROTEGO_PATHS))
+    found = [one for one in domains.of("protego differs", "finding") if one["rule"] == "robots-parsers-disagree"]
+    assert [(one["line"], one["message"]) for one in found] == [
+        (
+            4,
+            f"'Disallow: /?u=/x': RFC 9309 denies '{listed[1]}' to Googlebot, protego allows it: Scrapy requests it, "
+            "and other listed URLs",
+        ),
+        (5, f"'Disallow: /price$': RFC 9309 allows '{listed[3]}' to Googlebot, protego denies it: Scrapy skips it"),
+    ]
 
 
 def blocked_assets(findings: list[dict[str, Any]]) -> list[tuple[str, str]]:

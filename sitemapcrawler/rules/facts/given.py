@@ -22,6 +22,7 @@ from sitemapcrawler.replies import ReplyRecord
 from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
+from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.robots.usage import Preference
 from sitemapcrawler.rules.facts.suspects import Suspects
 from sitemapcrawler.rules.facts.tally import Tally
@@ -490,6 +491,8 @@ class RobotsFacts:
     """True if the site was read over http because https did not answer."""
     sitemap_read: bool = False
     """True if a sitemap on this host could be read."""
+    disagreements: Sequence[Disagreement] = ()
+    """Rules that protego interprets differently from RFC 9309, with listed URLs as examples."""
     third_party: bool = False
     """True if the host is neither a site of the crawl nor a subdomain of one."""
 

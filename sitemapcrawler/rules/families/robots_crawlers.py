@@ -14,7 +14,7 @@ from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots_changes import effects_in_words, sitemaps_in_words
-from sitemapcrawler.rules.facts.robots_notes import GOOGLE, RFC, crawler_names, is_text
+from sitemapcrawler.rules.facts.robots_notes import GOOGLE, RFC, crawler_names, is_parsed, is_text
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
@@ -131,6 +131,26 @@ def _is_closed(facts: RobotsFacts) -> bool:
     if facts.record.urls or facts.record.sitemaps:
         return False
     return all(group is not None and denies_everything(group, {}) for group in followed)
+
+
+@rule("robots-parsers-disagree", INFO, "https://github.com/scrapy/protego", Of.ROBOTS)
+def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
+    """Search engines and Scrapy read a rule differently. At least one listed URL depends on it. Compares the first 200
+    listed URLs of a host, and the first 200 that are disallowed.
+
+    Why: Search engines follow RFC 9309; Scrapy crawlers follow protego. If the two differ, the rule blocks a page for
+    some crawlers and not for others, usually by accident.
+    Fix: Rewrite the rule with plain paths, `*`, and `$` only at the end.
+    Bad: `Disallow: /page$` with `https://example.com/page$1`, a blank in a `User-agent` value
+    Good: patterns that both read alike: plain paths, `*`, and `$` at the end
+    """
+    for one in facts.disagreements if is_parsed(facts) else ():
+        line = f"{quoted(one.rule.text)}: " if one.rule is not None else ""
+        rfc, protego = ("allows", "denies") if one.allowed else ("denies", "allows")
+        scrapy = "skips" if one.allowed else "requests"
+        more = "" if one.is_alone else ", and other listed URLs"
+        text = f"{line}RFC 9309 {rfc} {quoted(one.url)} to {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
+        yield Message(text, None if one.rule is None else one.rule.line, value=one.url)
 
 
 @rule("robots-nobody-allowed", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)

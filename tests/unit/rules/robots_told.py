@@ -45,7 +45,8 @@ def told(
     authority = AuthorityVerdicts(policy, judged)
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
-    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, third_party)
+    told = authority.opinion.disagreements()
+    facts = RobotsFacts(record, policy, judged, start, authority.nobody, given_up, sitemap_read, told, third_party)
     return Judge(Choice(all_rules()), 1_000_000).robots(facts)
 
 

@@ -244,3 +244,21 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     [finding] = told(closed, urls, agents="ai")
     assert finding.rule == "robots-nobody-allowed"
     assert finding.message.startswith("1 of 3 listed URLs is allowed to none of the ")
+
+
+def test_parsers_that_disagree() -> None:
+    robots = answered("User-agent: *\nDisallow: /x$\nDisallow: /?u=/x\n")
+    listed = [f"https://example.com/{path}" for path in ("x$y", "?u=%2Fx1", "?u=%2Fx2")]
+    told_of = [one for one in told(robots, listed, agents="Googlebot") if one.rule == "robots-parsers-disagree"]
+    assert {one.severity for one in told_of} == {"info"}
+    assert [(one.line, one.message) for one in told_of] == [
+        (
+            3,
+            "'Disallow: /?u=/x': RFC 9309 denies 'https://example.com/?u=%2Fx1' to Googlebot, protego allows it: Scrapy "
+            "requests it, and other listed URLs",
+        ),
+        (
+            2,
+            "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' to Googlebot, protego denies it: Scrapy skips it",
+        ),
+    ]
