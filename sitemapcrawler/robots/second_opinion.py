@@ -14,7 +14,7 @@ from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.robots.ruleset import PathRule
 
 MAX_URLS = 200
-"""Listed URLs, and disallowed ones, that are compared for one robots.txt: some 40 ms of processor time with 100 rules."""
+"""Listed URLs, and disallowed ones, of one robots.txt that are compared: 40 ms of processor time with 100 rules."""
 MAX_RULES = 200
 """Rules of one robots.txt among which the one is looked for that protego follows."""
 MAX_COPIES = 1_000_000

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sitemapcrawler.replies.page.boilerplate import (
+    AGO_AFTER,
+    AGO_BEFORE,
     COUNTED,
     CURRENCIES,
     DAYS,
@@ -16,6 +18,7 @@ from sitemapcrawler.replies.page.boilerplate import (
     OPENED,
     PEOPLE,
     SINCE,
+    UNITS,
     VIEWED,
     WATCHED,
 )
@@ -36,6 +39,8 @@ _IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
 """Matches a whole number on a line of its own: likes, votes, comments."""
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,']*(?:[km]\b)?(?!\w)|\d+(?=[^\W\d])")
 """A number in a label, with or without what is counted."""
+_AGE = re.compile(rf"(?:{_NUMBER.pattern})(?:\s?(?:{'|'.join(sorted(UNITS, key=len, reverse=True))})(?!\w))?")
+"""The same, with its unit of time, which changes with it."""
 _IS_WEATHER = re.compile(r"[^:]*(?<!\d)\d\d?\s?[°\u2103\u2109]").match
 """Matches a temperature of the air, without a name."""
 _IS_QUOTE = re.compile(
@@ -135,7 +140,8 @@ def _stable(line: str) -> str:
     is_price = has_price(line) or not CURRENCIES.isdisjoint(words)
     is_count = not is_price and (line.startswith(STATED) or not (COUNTED | VIEWED | SINCE).isdisjoint(words))
     is_kept = is_price or _IS_DATE(line) or _IS_MEASURED(line) or _IS_NUMBER(line) or is_prose(line)
-    return line if is_kept and not is_count and not _IS_QUOTE(line) else _NUMBER.sub("", line)
+    is_age = not (AGO_AFTER | AGO_BEFORE).isdisjoint(words) or "il y a" in line
+    return line if is_kept and not is_count and not _IS_QUOTE(line) else (_AGE if is_age else _NUMBER).sub("", line)
 
 
 def divided(lines: Iterable[str]) -> tuple[str, str]:

@@ -125,6 +125,8 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     split = [[tokens[at] for at in places] for places in (numbers, prices)]
     for at in counters:
         tokens[at] = ""
+        if at + 1 < len(tokens) and tokens[at + 1] in UNITS:  # an hour becomes days
+            tokens[at + 1] = ""
     kept = list(filter(None, tokens))
     for at in numbers + prices:
         tokens[at] = ""
