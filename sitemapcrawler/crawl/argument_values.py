@@ -16,8 +16,7 @@ from typing import BinaryIO
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
-from sitemapcrawler.jobs.index_answers import check
-from sitemapcrawler.jobs.index_status import DOMAIN
+from sitemapcrawler.jobs.index_status import DOMAIN, check
 from sitemapcrawler.reader.lists import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named, requesting

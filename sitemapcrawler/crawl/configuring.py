@@ -14,10 +14,10 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Patience
 from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
+from sitemapcrawler.crawl.reading import Children
 from sitemapcrawler.crawl.site_discovery import Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.download.policies import Policies, own_agent

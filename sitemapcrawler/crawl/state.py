@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -23,23 +23,22 @@ from sitemapcrawler.crawl.configuring import (
     new_frontier,
     new_status,
 )
-from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.frontier import Frontier, Selection
-from sitemapcrawler.crawl.judging import Judging
 from sitemapcrawler.crawl.params import FROM_ELSEWHERE, Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.site_discovery import Discovery, Sites
-from sitemapcrawler.crawl.verdicts import Verdicts
+from sitemapcrawler.crawl.verdicts import Judging, Verdicts
 from sitemapcrawler.crawl.walk import Fetcher, Walk
 from sitemapcrawler.download.body_cache import BodyCache
 from sitemapcrawler.download.handlers import check_certificates, strict_meta
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
-from sitemapcrawler.envelopes import FileTally
+from sitemapcrawler.envelopes import FileTally, SitemapEnd
+from sitemapcrawler.feeds.exporters import are_extensions_items, with_extensions
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_baseline, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
+from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.opening import open_job
@@ -54,6 +53,60 @@ from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.beside import BesideSitemap
 from sitemapcrawler.verification.url_status import Status
+
+
+class Stage(Protocol):
+    """A pipeline."""
+
+    async def process_item(self, item: object) -> object: ...
+
+
+class Delivery:
+    """Sends items through all pipelines to the feeds."""
+
+    def __init__(self, crawler: Crawler, stop: Stop, job: Job | None) -> None:
+        self.stages: list[Stage] = []
+        """The audit's own pipelines, in order."""
+        self._crawler, self._stop, self._job = crawler, stop, job
+
+    async def send(self, item: object) -> None:
+        """Send an item through all pipelines to the feeds, and wait for it."""
+        for one in await self.unpacked(item):
+            await self._crawler.engine.scraper.start_itemproc_async(one, response=None)
+
+    async def send_last(self, record: FindingRecord | RobotsRecord) -> None:
+        """Store a record on the whole crawl, and send it."""
+        if self._job is not None:
+            self._job.records.last(record)
+        await self.send(record)
+
+    async def unpacked(self, item: object) -> Sequence[object]:
+        """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
+        and its findings; with SITEMAP_ITEMS=objects also the objects of a url record, behind it. The item passes our
+        own pipelines here; its rows then pass them untouched."""
+        if self._crawler.settings["SITEMAP_ITEMS"] not in ("records", "objects"):
+            return [item]
+        if isinstance(item, (UrlBatch, SitemapEnd)):
+            await self._pass_on(item)
+        if isinstance(item, SitemapEnd):
+            return [item.plain(), *item.findings]
+        if are_extensions_items(self._crawler.settings):
+            return [row for record in records(item) for row in with_extensions(record)]
+        return records(item)
+
+    async def _pass_on(self, item: UrlBatch | SitemapEnd) -> None:
+        try:
+            for stage in self.stages:
+                await stage.process_item(item)
+        except Exception:
+            self.spoil(item.sitemap)
+            raise
+
+    def spoil(self, sitemap: str) -> None:
+        """Note that records of a file were lost: it counts as incomplete."""
+        self._stop.note_failure()
+        if self._job is not None:
+            self._job.records.spoil(sitemap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Robots.txt verdicts on every listed URL, and the record of each robots.txt."""
+"""Robots.txt verdicts on every listed URL, the record of each robots.txt, and what judges the batches of a crawl."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from scrapy.exceptions import DownloadCancelledError
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
@@ -21,6 +23,7 @@ from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.robots.second_opinion import SecondOpinion
 from sitemapcrawler.rules import judge as rules
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, RobotsFacts, VerdictFacts, assets
+from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.verification.verifying import by_origin
 
 ASSET_AGENTS = {
@@ -254,3 +257,47 @@ def inherited(policy: Policy, agent: Agent) -> str | None:
     """Token of the group that an agent without its own group follows; None if it has one, or follows none."""
     group = policy.group_of(agent)
     return None if group is None or group.token == agent.name.lower() else group.token
+
+
+class Judging:
+    """Judges the batches and files of a crawl."""
+
+    def __init__(self, judge: Judge, policies: Policies, verdicts: Verdicts, skips_assets: bool) -> None:
+        """`skips_assets`: images and videos on hosts with an unknown robots.txt count as skipped, since nothing will
+        request them."""
+        self._judge = judge
+        self._policies = policies
+        self._verdicts = verdicts
+        self._skips_assets = skips_assets
+
+    async def structure(self, item: FreshBatch | SitemapEnd) -> None:
+        """Run the rules on entries, or on a file at its end."""
+        match item:
+            case FreshBatch(is_judged=False, file=FileFacts() as file):
+                await self._know_hosts(file, item.urls)
+                self._judge.urls(item.urls, file, item.notes)
+            case SitemapEnd(facts=FileFacts() as file):
+                await self._know_hosts(file, file.children)
+                item.findings += self._judge.file(item, file)
+                item.result.tally.found = file.found
+            case SitemapEnd(facts=Counted() as file):
+                item.findings += self._judge.conclude(file)
+                item.result.tally.found = file.found
+
+    async def robots(self, batch: FreshBatch) -> None:
+        """Set on each record the crawlers that robots.txt blocks, and run the rules on that."""
+        await self._verdicts.judge(batch.urls, batch.file, batch.notes)
+        if batch.file is not None:
+            self._verdicts.judge_assets(batch.urls, batch.file, batch.notes, self._skips_assets)
+
+    async def _know_hosts(self, file: FileFacts, listed: Sequence[UrlRecord | ChildRecord]) -> None:
+        """Fetch the robots.txt of listed hosts: it may prove that the file may list their URLs."""
+        home = urls.origin(file.place)
+        if home is None:  # a local file may list anything, unless it will live elsewhere
+            return
+        if self._policies.at(home) is None:
+            await self._policies.obtain(home)
+        own = f"{home}/"
+        strange = [record.loc for record in listed if not record.loc.startswith(own)]
+        if strange:
+            await self._policies.prepare(strange)

@@ -18,12 +18,11 @@ from scrapy.crawler import Crawler
 from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.crawl.reading import BATCH_SIZE, Reading, is_page
+from sitemapcrawler.crawl.reading import BATCH_SIZE, Children, Reading, is_page
 from sitemapcrawler.crawl.site_discovery import Discovery, Site, SitePage
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body

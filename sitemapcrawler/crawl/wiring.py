@@ -7,10 +7,11 @@ project run as before.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import NotConfigured, UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.project import data_path
 from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
@@ -265,3 +266,32 @@ def _above(settings: BaseSettings, name: str) -> int:
 
 def _is_chosen(settings: BaseSettings, name: str) -> bool:
     return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
+
+
+LOGGERS = ("asyncio", "twisted")
+"""Loggers that report exceptions which Scrapy's commands do not wait for."""
+
+
+class Refused(UsageError, ValueError):
+    """A crawl cannot start: an argument, a setting, a feed or a job is invalid. The message is one line.
+
+    Scrapy's commands show a UsageError as an error of their command line.
+    """
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Context in which a spider checks what it was given: a ValueError becomes Refused, which is logged as one line."""
+    try:
+        yield
+    except ValueError as error:
+        for name in LOGGERS:
+            logging.getLogger(name).addFilter(in_one_line)
+        raise Refused(str(error)) from error
+
+
+def in_one_line(record: logging.LogRecord) -> bool:
+    """Log filter that reduces a Refused exception to its message, without a traceback. Passes every record."""
+    if record.exc_info and isinstance(record.exc_info[1], Refused):
+        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
+    return True

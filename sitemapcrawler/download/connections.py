@@ -25,7 +25,7 @@ from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.private import keep_no_body
 from sitemapcrawler.download.resolver import GuardedResolver, Lookup, TwistedObject
-from sitemapcrawler.download.slots import too_much
+from sitemapcrawler.download.shared import too_much
 from sitemapcrawler.replies.kinds import TOO_MUCH
 
 MAX_IDLE = 256

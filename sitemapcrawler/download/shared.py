@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -218,3 +219,27 @@ def may_cancel(crawler: Crawler, request: Request) -> bool:
 
 def _cancelled(request: Request) -> DownloadCancelledError:
     return DownloadCancelledError(f"{request.url}: the crawl was stopped before the answer was complete")
+
+
+SLOT_KEY = Downloader.DOWNLOAD_SLOT
+"""Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""
+too_much = object()
+"""Signal with `request`, `status` and `headers`: a response with a status in `TOO_MUCH` starts. Its body follows."""
+
+OWN_PACE_KEY = "sitemap_own_pace"
+"""Key in `Request.meta`: who sends the request decides what an answer with status 429 means."""
+ATTEMPTS_KEY = "sitemap_attempts"
+"""Key of `Attempts` in `Request.meta`."""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Number of times a request was sent, retries included, and its total response time."""
+
+    count: int = 0
+    seconds: float = 0.0
+    """Sum of Scrapy's `download_latency` in seconds: from the start of the download to the headers of its answer."""
+
+    def meta(self) -> dict[str, Attempts]:
+        """Request meta that makes a request count here."""
+        return {ATTEMPTS_KEY: self}

@@ -15,8 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.feeds.columns import cell_reader
 from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches
 from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
-from sitemapcrawler.jobs.index_answers import Known
-from sitemapcrawler.jobs.index_status import IndexStatuses
+from sitemapcrawler.jobs.index_status import IndexStatuses, Known
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store

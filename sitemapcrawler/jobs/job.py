@@ -39,17 +39,15 @@ from sitemapcrawler.items import (
     SummaryRecord,
 )
 from sitemapcrawler.jobs import changes, content_history, history
+from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.comparable import Compared
-from sitemapcrawler.jobs.comparing import Comparison
-from sitemapcrawler.jobs.counting import reaches
+from sitemapcrawler.jobs.comparing import Comparison, policies_before
+from sitemapcrawler.jobs.counting import count_access, count_usage, reaches, with_answers
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.index_status import IndexStatuses, Inspection
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import Listing
-from sitemapcrawler.jobs.marking import Marks, mark_files
 from sitemapcrawler.jobs.page_choice import SampleDraw, drawn
 from sitemapcrawler.jobs.protocols import Arguments, Crawl
 from sitemapcrawler.jobs.recording import Recorder
@@ -62,8 +60,7 @@ from sitemapcrawler.jobs.restoring import (
     url_batches,
     with_returns,
 )
-from sitemapcrawler.jobs.rewriting import rewrite
-from sitemapcrawler.jobs.robots_before import policies_before
+from sitemapcrawler.jobs.rewriting import Marks, mark_files, rewrite
 from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments, set_segments_of_changes
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import RESPELLED

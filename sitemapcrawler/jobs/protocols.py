@@ -83,7 +83,7 @@ class ReplyCounts(Protocol):
 
 
 class Pipelines(Protocol):
-    """The pipelines of a crawl, and the feeds behind them: `crawl.delivery.Delivery`."""
+    """The pipelines of a crawl, and the feeds behind them: `crawl.state.Delivery`."""
 
     async def send(self, item: object) -> None: ...
 

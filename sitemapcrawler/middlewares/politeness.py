@@ -21,8 +21,16 @@ from scrapy.utils.asyncio import call_later
 from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
-from sitemapcrawler.download.shared import Named, may_cancel, stopping
-from sitemapcrawler.download.slots import ATTEMPTS_KEY, OWN_PACE_KEY, SLOT_KEY, Attempts, too_much
+from sitemapcrawler.download.shared import (
+    ATTEMPTS_KEY,
+    OWN_PACE_KEY,
+    SLOT_KEY,
+    Attempts,
+    Named,
+    may_cancel,
+    stopping,
+    too_much,
+)
 from sitemapcrawler.replies import retry_after
 from sitemapcrawler.replies.kinds import SERVER_ERROR, TOO_MUCH
 from sitemapcrawler.robots.agents import Agent

@@ -21,9 +21,8 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, attributes, names_of
-from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
-from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded
+from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded, refusing
 from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.private import queued

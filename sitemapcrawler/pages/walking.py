@@ -17,11 +17,10 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import limits, new_frontier
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.reading import Children, Reading
 from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.walk import Item, Step, Walk
 from sitemapcrawler.download import answers

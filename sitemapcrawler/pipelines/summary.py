@@ -23,7 +23,7 @@ from sitemapcrawler.items import (
     SitemapRecord,
     SummaryRecord,
 )
-from sitemapcrawler.jobs.comparable import DECISIVE
+from sitemapcrawler.jobs.changes import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline

@@ -16,12 +16,11 @@ from twisted.python.failure import Failure
 from sitemapcrawler.crawl import scrapy_cloud
 from sitemapcrawler.crawl.configuring import add_contact, choose, contact_of, leave_out
 from sitemapcrawler.crawl.params import ARGUMENTS, attributes
-from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.scrapy_cloud import schema
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Audited, Plan
 from sitemapcrawler.crawl.walk import Step
-from sitemapcrawler.crawl.wiring import complete_for_audit, log_unguarded
+from sitemapcrawler.crawl.wiring import complete_for_audit, log_unguarded, refusing
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.answers import FetchResult

@@ -21,8 +21,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.answers import PROXY, Unanswered, fault_of_proxy, reason
 from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
-from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.download.slots import Attempts
+from sitemapcrawler.download.shared import Attempts, Stop
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import REACHED, Ask, Chase, Reason, ReplyKind, ReplyRecord, kind_of
 from sitemapcrawler.replies.chase import HEADERS, REDIRECTS, Step, decode, encode

@@ -18,8 +18,7 @@ from sitemapcrawler.download.answers import reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
-from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.download.slots import Attempts
+from sitemapcrawler.download.shared import Attempts, Stop
 from sitemapcrawler.items import AnswerRecord
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.page_choice import answered, pages_to_ask

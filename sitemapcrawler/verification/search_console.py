@@ -22,11 +22,9 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler.download.handlers import STRICT_KEY
-from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.download.slots import OWN_PACE_KEY
+from sitemapcrawler.download.shared import OWN_PACE_KEY, Stop
 from sitemapcrawler.items import JsonObject
-from sitemapcrawler.jobs.index_answers import QUOTA, IndexAnswers, Known
-from sitemapcrawler.jobs.index_status import IndexStatuses, Inspection
+from sitemapcrawler.jobs.index_status import QUOTA, IndexAnswers, IndexStatuses, Inspection, Known
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.protocols import Arguments

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.jobs.index_answers import QUOTA
+from sitemapcrawler.jobs.index_status import QUOTA
 from sitemapcrawler.spiders.running import BAD_ARGUMENT
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import robots, urlset

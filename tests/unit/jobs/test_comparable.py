@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sitemapcrawler.items import Basis, ComparedList, Coverage, LinkGraph, SummaryRecord
-from sitemapcrawler.jobs.comparable import Compared
+from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.store.loading import EarlierSummary
 from sitemapcrawler.rules import all_rules
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitemapcrawler.items import AnswerRecord, CrawlerAccess, UsageCounts, UsageRecord
-from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
+from sitemapcrawler.jobs.counting import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.rules.facts.site import SiteFacts
 from tests.unit.rules.sites import A, B, Site, page

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.jobs import index_answers
-from sitemapcrawler.jobs.index_answers import IndexAnswers, check
-from sitemapcrawler.jobs.index_status import IndexStatuses
+from sitemapcrawler.jobs import index_status as index_answers
+from sitemapcrawler.jobs.index_status import IndexAnswers, IndexStatuses, check
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.store import Store
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from sitemapcrawler.jobs import rewriting
-from sitemapcrawler.jobs.marking import Marks
+from sitemapcrawler.jobs.rewriting import Marks
 from sitemapcrawler.jobs.store import Store
 
 

@@ -13,8 +13,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.download.shared import Named
-from sitemapcrawler.download.slots import Attempts
+from sitemapcrawler.download.shared import Attempts, Named
 from sitemapcrawler.middlewares import politeness as module
 from sitemapcrawler.middlewares.adapted import StoppableRetryMiddleware
 from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware, is_loopback, leave_slot

@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
-from sitemapcrawler.crawl.refusing import Refused, in_one_line
+from sitemapcrawler.crawl.wiring import Refused, in_one_line
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import stopping

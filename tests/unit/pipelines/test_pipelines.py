@@ -13,9 +13,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.crawl.state import Audit
+from sitemapcrawler.crawl.state import Audit, Delivery
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord

@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 import pytest
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.reading import Children, Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import Stop

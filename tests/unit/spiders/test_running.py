@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.crawl.refusing import Refused
+from sitemapcrawler.crawl.wiring import Refused
 from sitemapcrawler.policy import BREACHES
 from sitemapcrawler.spiders.running import (
     COLLECTED_AFTER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sitemapcrawler.extensions.notifying import MOST, news
 from sitemapcrawler.items import (
     Breach,
     ChangeCounts,
@@ -15,7 +16,6 @@ from sitemapcrawler.items import (
     SummaryRecord,
 )
 from sitemapcrawler.report.model import MAX_CHANGED, FileProblems, Report
-from sitemapcrawler.report.news import MOST, news
 from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
 
 PAGE = "https://example.com/a"
