@@ -1,4 +1,4 @@
-"""The bodies of sitemaps and robots.txt that a crawl has read, kept on disk: a storage and a policy for an HTTP cache.
+"""The bodies of sitemaps and robots.txt that a crawl has read, kept on disk.
 
 `fix` reads them, so that it repairs what the audit has judged and makes no request. A later crawl of the same job or
 folder asks the server whether they have changed.
@@ -28,8 +28,7 @@ from typing import IO
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.http import Headers, Response
-from scrapy.settings import BaseSettings
+from scrapy.http import Headers
 
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import OfCrawler
@@ -249,33 +248,6 @@ class BodyCache(OfCrawler):
         with suppress(OSError):  # as soon as a body is stored, it says so
             storage.open()
         return storage
-
-
-class AlwaysRevalidate:
-    """Policy for an HTTP cache, as HTTPCACHE_POLICY takes one: every body is kept, also with `no-store` and without
-    validators, and none passes as fresh."""
-
-    def __init__(self, settings: BaseSettings) -> None:
-        pass
-
-    def should_cache_request(self, request: Request) -> bool:
-        """True: what was read is kept."""
-        return True
-
-    def should_cache_response(self, response: Response, request: Request) -> bool:
-        """True for a response with content."""
-        return response.status == 200
-
-    def is_cached_response_fresh(self, cachedresponse: Response, request: Request) -> bool:
-        """False, after adding the headers that let the server answer 304."""
-        for name, own in VALIDATORS.items():
-            if own in cachedresponse.headers:
-                request.headers.setdefault(name, cachedresponse.headers[own])
-        return False
-
-    def is_cached_response_valid(self, cachedresponse: Response, response: Response, request: Request) -> bool:
-        """True if the server says that nothing has changed."""
-        return response.status == 304
 
 
 def name_of(url: str) -> str:

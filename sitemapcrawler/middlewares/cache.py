@@ -11,17 +11,18 @@ from scrapy.http import Response
 from sitemapcrawler.crawl.reading import is_page
 from sitemapcrawler.download.answers import from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.body_cache import KEPT_KEY, VALIDATORS, AlwaysRevalidate, BodyCache, BodyStorage, KeptBody
+from sitemapcrawler.download.body_cache import KEPT_KEY, VALIDATORS, BodyCache, BodyStorage, KeptBody
+from sitemapcrawler.middlewares.adapted import CACHED
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware
 
 EARLIER_KEY = "sitemap_earlier"
 """Key in `Request.meta` of the body of an earlier crawl, and the headers added to ask whether it has changed."""
-CACHED = "cached"
-"""Flag of a response from the cache, as Scrapy's middleware sets it."""
+NOT_MODIFIED = 304
 
 
 class BodyCacheMiddleware:
-    """Scrapy's cache middleware for bodies that are collected in a file, of requests with KEPT_KEY in their meta.
+    """Keeps bodies that are collected in a file, of requests with KEPT_KEY in their meta, also with `no-store` and
+    without validators. None passes as fresh.
 
     It comes before `CredentialsMiddleware`, so that it sees no login, and after Scrapy's own cache, whose answers it
     keeps too.
@@ -29,7 +30,6 @@ class BodyCacheMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._policy = AlwaysRevalidate(crawler.settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -43,10 +43,13 @@ class BodyCacheMiddleware:
         kept = storage.find(request, self._identity(request))
         if kept is None:
             return
-        asked = [name for name in VALIDATORS if name in request.headers]
-        self._policy.is_cached_response_fresh(_response(kept), request)
-        added = [name for name in VALIDATORS if name in request.headers and name not in asked]
-        request.meta[EARLIER_KEY] = kept, added
+        added = {
+            name: kept.headers[own]
+            for name, own in VALIDATORS.items()
+            if own in kept.headers and name not in request.headers
+        }
+        request.headers.update(added)
+        request.meta[EARLIER_KEY] = kept, list(added)
         if added and not kept.is_whole():
             _taken(request)
             storage.discard(request.url)
@@ -59,10 +62,10 @@ class BodyCacheMiddleware:
             return response
         kept, added = _taken(request)
         identity = self._identity(request)
-        if kept is not None and self._policy.is_cached_response_valid(_response(kept), response, request):
+        if kept is not None and response.status == NOT_MODIFIED:
             storage.keep(kept, identity)
-            return _filled(request, _response(kept), kept) if added else response
-        if self._policy.should_cache_response(response, request) and _is_whole(request, response):
+            return _filled(request, kept) if added else response
+        if response.status == 200 and _is_whole(request, response):
             storage.store(request, response.headers, request.meta[BODY_KEY], identity)
         else:
             storage.discard(request.url)
@@ -79,7 +82,7 @@ class BodyCacheMiddleware:
         """Where the body of a request is kept; None if it is not."""
         if not request.meta.get(KEPT_KEY) or not isinstance(request.meta.get(BODY_KEY), Body):
             return None
-        return BodyCache.of(self._crawler).storage if self._policy.should_cache_request(request) else None
+        return BodyCache.of(self._crawler).storage
 
     def _identity(self, request: Request) -> bytes:
         credentials = self._crawler.get_downloader_middleware(CredentialsMiddleware)
@@ -94,12 +97,9 @@ def _taken(request: Request) -> tuple[KeptBody | None, list[str]]:
     return kept, added
 
 
-def _response(kept: KeptBody) -> Response:
-    return Response(kept.url, headers=kept.headers, flags=[CACHED])
-
-
-def _filled(request: Request, response: Response, kept: KeptBody) -> Response:
-    """Give the body of a request the content of an earlier one."""
+def _filled(request: Request, kept: KeptBody) -> Response:
+    """Answer a request, and fill its body, with the content of an earlier one."""
+    response = Response(kept.url, headers=kept.headers, flags=[CACHED])
     request.meta[BODY_KEY].fill(response, kept.chunks())
     return response
 
