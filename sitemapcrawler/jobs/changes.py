@@ -16,7 +16,6 @@ from sitemapcrawler.items import UNREAD, ChangeCounts, Coverage, ReplyRecord, Ro
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import KINDS, LASTMOD, LISTED, OTHERS, REPLY, RESPELLED, Baseline
-from sitemapcrawler.jobs.store.loading import EarlierCoverage, EarlierSummary
 from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
@@ -79,8 +78,9 @@ class Compared:
     @classmethod
     def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
         """`judge` and `summary`: those of this crawl."""
-        before, now = baseline.summary or EarlierSummary(), {rule.id for rule in judge.selected}
-        alone = sorted(now.symmetric_difference(before.basis.rules)) if before.basis is not None else []
+        basis, now = baseline.basis, {rule.id for rule in judge.selected}
+        before = baseline.summary or SummaryRecord()
+        alone = sorted(now.symmetric_difference(basis.rules)) if basis is not None else []
         left_out = {RULES: alone} if alone else {}
         differing = _differing(summary, before, baseline)
         if baseline.has_other_hashes:
@@ -107,12 +107,12 @@ class Compared:
         )
 
 
-def _differing(summary: SummaryRecord, before: EarlierSummary, baseline: Baseline) -> AbstractSet[str]:
+def _differing(summary: SummaryRecord, before: SummaryRecord, baseline: Baseline) -> AbstractSet[str]:
     """Arguments that differ, as far as the baseline says, and those that one crawl did not use to the end.
     `before`: the summary of the baseline."""
     found = set()
-    if before.basis is not None:
-        now, earlier = summary.basis.arguments, before.basis.arguments
+    if baseline.basis is not None:
+        now, earlier = summary.basis.arguments, baseline.basis.arguments
         found = {name for name in DECISIVE if now.get(name) != earlier.get(name)}
     elif summary.replies and not baseline.with_replies:
         found.add(VERIFY)
@@ -128,7 +128,7 @@ def _differing(summary: SummaryRecord, before: EarlierSummary, baseline: Baselin
     return found
 
 
-def _lists(coverage: Coverage | EarlierCoverage | None) -> list[str] | None:
+def _lists(coverage: Coverage | None) -> list[str] | None:
     """Names of the lists that a crawl was compared with; None if it was not."""
     return None if coverage is None else sorted(one.name for one in coverage.lists)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from sitemapcrawler.feeds.folder import CONTENTS
-from sitemapcrawler.items import Basis, JsonObject, ReplyRecord, UrlRecord
+from sitemapcrawler.items import Basis, JsonObject, ReplyRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, OF_ROBOTS, EarlierSummary, import_feed
+from sitemapcrawler.jobs.store.loading import BASELINE, OF_ROBOTS, import_feed
 from sitemapcrawler.jobs.store.queries import fetched, line_of
 from sitemapcrawler.jobs.store.schema import columns, json_object, literal, tables
 from sitemapcrawler.namespaces import plugged
@@ -213,7 +213,7 @@ class Baseline:
         """Table `job` of its database; empty for a feed."""
         self.digests: dict[str, str] = {}
         """{file: digest of its body, as fetched}; empty for a feed."""
-        self.summary: EarlierSummary | None = None
+        self.summary: SummaryRecord | None = None
         """What its summary record says; None if it has none."""
         self.partial: str | None = None
         """Why it is incomplete; None if it is complete."""
@@ -264,7 +264,7 @@ class Baseline:
         if path.suffix == DATABASE:
             self._check_size(path)
             self.digests = dict(self._store.execute(f"SELECT sitemap, digest FROM {BASELINE}.files WHERE digest <> ''"))
-            self.summary = msgspec.convert(self.job.get("summary"), EarlierSummary | None)
+            self.summary = msgspec.convert(self.job.get("summary"), SummaryRecord | None)
             self.partial = None if self.summary is None else self.summary.partial
         else:
             feed = import_feed(self._store, path)
@@ -279,7 +279,7 @@ class Baseline:
     @property
     def started(self) -> str | None:
         """Start of the crawl; None if it does not say."""
-        return None if self.summary is None else self.summary.started
+        return (self.summary.started or None) if self.summary is not None else None
 
     def _check_status(self, path: Path) -> None:
         """Raise StoreError for a feed whose replies cannot be compared with those of this version."""

@@ -18,10 +18,9 @@ import msgspec
 from sitemapcrawler.envelopes import FileResult, FileTally
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import CONTENTS, summary_of, unfinished
-from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, SummaryRecord
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.files import is_out_of_memory
-from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import TIME, iso, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
@@ -193,59 +192,13 @@ _NESTED = re.compile(
 )
 
 
-class EarlierGraph(msgspec.Struct):
-    """The link graph of an earlier crawl."""
-
-    partial: str | None = None
-
-
-class EarlierList(msgspec.Struct):
-    """A list that an earlier crawl was compared with."""
-
-    name: str = ""
-
-
-class EarlierCoverage(msgspec.Struct):
-    """The lists that an earlier crawl was compared with."""
-
-    lists: list[EarlierList] = []
-
-
-class EarlierRevisits(msgspec.Struct):
-    """How many dates had proved true; see `items.Revisits`."""
-
-    compared: int = 0
-    true: int = 0
-
-
-class EarlierBreach(msgspec.Struct):
-    """A limit of the policy that was broken; see `items.Breach`."""
-
-    limit: str = ""
-    message: str = ""
-
-
-class EarlierSummary(msgspec.Struct):
-    """What comparisons need of the summary record of an earlier crawl; see `items.SummaryRecord`."""
-
-    started: str | None = None
-    partial: str | None = None
-    only: str | None = None
-    basis: Basis | None = None
-    graph: EarlierGraph | None = None
-    coverage: EarlierCoverage | None = None
-    revisits: EarlierRevisits | None = None
-    breaches: list[EarlierBreach] | None = None
-    skipped: dict[str, int] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class EarlierFeed:
     """What a feed says besides its records."""
 
     partial: str | None
     """Why its url records are incomplete; None if they are complete."""
-    summary: EarlierSummary | None
+    summary: SummaryRecord | None
     """None if there is none."""
     columns: Collection[str] | None
     """Fields of url records that it can hold; None if it can hold all."""
@@ -258,7 +211,7 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
     """
     is_of_report = path.name in OF_A_REPORT
     cut = unfinished(path.parent) if is_of_report else None
-    summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, EarlierSummary | None)
+    summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, SummaryRecord | None)
     findings, kept = _linked(store, findings_of(path), "findings"), path.with_name(CONTENTS)
     robots = robots_of(path)
     path = _linked(store, path, "urls")
@@ -341,19 +294,14 @@ def _linked(store: Store, path: Path, name: str) -> Path:
     return link
 
 
-def _summary(store: Store, path: Path) -> EarlierSummary | None:
+def _summary(store: Store, path: Path) -> SummaryRecord | None:
     """The summary in a crawl's feed, if any."""
-    fields = EarlierSummary.__struct_fields__
-    held = {"type": "VARCHAR"} | dict.fromkeys(fields, "JSON")
-    query = f"SELECT {', '.join(map(quoted, fields))} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'"
+    lines = f"read_json_objects(?, format = 'newline_delimited', maximum_object_size = {FEED_LINE})"
     try:
-        rows = store.execute(query, [[str(path)]])
+        rows = store.execute(f"SELECT json FROM {lines} WHERE json->>'type' = 'summary'", [[str(path)]])
     except duckdb.InvalidInputException:  # lone surrogates
         return None
-    for row in rows:
-        given = [f'"{name}":{text}' for name, text in zip(fields, row, strict=True) if text is not None]
-        return msgspec.json.decode(f"{{{','.join(given)}}}", type=EarlierSummary)
-    return None
+    return msgspec.json.decode(rows[0][0], type=SummaryRecord) if rows else None
 
 
 def _import_csv(store: Store, path: Path) -> Collection[str]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-import msgspec
 import pytest
 
 from sitemapcrawler.items import Basis, ComparedList, Coverage, LinkGraph, SummaryRecord
 from sitemapcrawler.jobs.changes import Compared
-from sitemapcrawler.jobs.store.loading import EarlierSummary
 from sitemapcrawler.rules import all_rules
 
 IDS = sorted(rule.id for rule in all_rules())
@@ -34,9 +32,13 @@ def compared(
     has_other_hashes: bool = False,
 ) -> Compared:
     """`before`: None for a feed of url records alone."""
-    held = None if before is None else msgspec.convert(msgspec.to_builtins(before), EarlierSummary)
     baseline = SimpleNamespace(
-        summary=held, job={}, with_replies=with_replies, fields=fields, has_other_hashes=has_other_hashes
+        summary=before,
+        basis=None if before is None else before.basis,
+        job={},
+        with_replies=with_replies,
+        fields=fields,
+        has_other_hashes=has_other_hashes,
     )
     applied = [rule for rule in all_rules() if rule.id in now.basis.rules]
     return Compared.of(cast(Any, SimpleNamespace(selected=applied)), now, cast(Any, baseline))
