@@ -30,20 +30,6 @@ SHUTDOWN = "shutdown"
 """Scrapy's reason for the end of a crawl that a signal stopped."""
 
 
-class Repeating(Protocol):
-    """A repeated call: Twisted's LoopingCall, which has no types, or Scrapy's for asyncio."""
-
-    @property
-    def running(self) -> bool:
-        """True between `start` and `stop`."""
-
-    def start(self, interval: float, now: bool = True) -> object:
-        """Start to call, every `interval` seconds."""
-
-    def stop(self) -> None:
-        """Call no more."""
-
-
 @runtime_checkable
 class Cancelling(Protocol):
     """A spider that says which of its requests a stop cancels. Those of other spiders are all cancelled."""

@@ -20,10 +20,10 @@ from scrapy import signals
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
-from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.asyncio import AsyncioLoopingCall, create_looping_call
+from twisted.internet.task import LoopingCall
 
 from sitemapcrawler.crawl.state import Audit
-from sitemapcrawler.download.shared import Repeating
 from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.job import Job
@@ -290,7 +290,7 @@ class ProgressDisplay:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._calls: list[Repeating] = []
+        self._calls: list[AsyncioLoopingCall | LoopingCall] = []
         self._stack = ExitStack()
 
     @classmethod
@@ -323,7 +323,7 @@ class ProgressDisplay:
     def _repeat(self, interval: float, write: Callable[[list[ProgressRow]], None]) -> None:
         gauge = self._gauge(max(interval, LIVE_WINDOW_S))
         gauge.rows(LINE_WIDTH)
-        call: Repeating = create_looping_call(lambda: write(gauge.rows(LINE_WIDTH)))
+        call = create_looping_call(lambda: write(gauge.rows(LINE_WIDTH)))
         call.start(interval, now=False)
         self._calls.append(call)
 

@@ -25,8 +25,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import stopping
 from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.callbacks import EntryMiddleware, PageRules, needs_entry, takes_entry
-from sitemapcrawler.pages.spider import ACCEPTED, Room, page_params
-from sitemapcrawler.pages.walking import PageRequests
+from sitemapcrawler.pages.spider import ACCEPTED, PageRequests, Room, page_params
 from tests.unit.tables import cases
 
 DATA = Path(__file__).parents[2] / "data/good"
