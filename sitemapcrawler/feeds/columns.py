@@ -47,6 +47,11 @@ class Column:
         return attrgetter(self.value) if isinstance(self.value, str) else self.value
 
 
+def of_fields(**widths: int) -> Sequence[Column]:
+    """Columns of fields under their own names, by their widths."""
+    return [Column(name, width, name) for name, width in widths.items()]
+
+
 def _redirects(url: UrlRecord) -> Sequence[str] | None:
     """Status and URL of each redirect."""
     return None if url.reply is None else [f"{hop.status} {hop.url}" for hop in url.reply.redirects]
@@ -94,8 +99,7 @@ URLS = (
     Column("loc", 90, "loc", is_link=True),
     Column("status", 10, lambda url: url.reply and url.reply.status, needs="reply"),
     Column("status_error", 14, lambda url: url.reply and status_error(url.reply), needs="reply"),
-    Column("indexable", 11, "indexable"),
-    Column("indexability", 16, "indexability"),
+    *of_fields(indexable=11, indexability=16),
     Column("final_status", 12, lambda url: url.reply and url.reply.final_status, needs="reply"),
     Column("final_url", 40, _final_url, needs="reply"),
     Column("redirects", 40, _redirects, needs="reply"),
@@ -114,21 +118,14 @@ URLS = (
     Column("google_reason", 30, lambda url: url.google and url.google.reason, needs="google"),
     Column("google_canonical", 40, lambda url: url.google and url.google.canonical, needs="google"),
     Column("google_last_crawl", 22, lambda url: url.google and url.google.last_crawl, needs="google"),
-    Column("lastmod", 22, "lastmod"),
-    Column("changefreq", 12, "changefreq"),
-    Column("priority", 9, "priority"),
+    *of_fields(lastmod=22, changefreq=12, priority=9),
     *(Column(one.field, max(9, len(one.field) + 1), partial(_number, one), needs=one.field) for one in OWN),
     Column("segment", 16, "segment"),
     Column("problems", 40, "issues"),
-    Column("sitemap", 50, "sitemap"),
-    Column("line", 9, "line"),
-    Column("change", 11, "change"),
-    Column("what_changed", 14, "what_changed"),
-    Column("changed_fields", 0, "changed_fields"),
+    *of_fields(sitemap=50, line=9, change=11, what_changed=14, changed_fields=0),
     Column("elapsed_ms", 0, lambda url: url.reply and url.reply.elapsed_ms, needs="reply"),
     Column("error", 0, lambda url: url.reply and url.reply.error, needs="reply"),
-    Column("loc_raw", 0, "loc_raw"),
-    Column("lastmod_at", 0, "lastmod_at"),
+    *of_fields(loc_raw=0, lastmod_at=0),
     Column("extra", 0, lambda url: url.extra and list(url.extra), needs="extra"),
     Column("recovered", 0, "recovered"),
 )
