@@ -52,9 +52,7 @@ class Ended:
     code: int
     """Exit code; -N if signal N ended it."""
     output: str
-    """Standard output."""
     errors: str
-    """Standard error."""
 
     @property
     def complaint(self) -> str:

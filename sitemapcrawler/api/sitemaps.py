@@ -94,7 +94,6 @@ class Download:
     folder: child.TemporaryFolder
     """Temporary folder with the content."""
     url: str
-    """URL, as it is requested."""
     status: int | None
     final_url: str
     """URL of the last answer."""

@@ -36,7 +36,6 @@ class FileSpider(ArgumentSpider):
     name = "file"
     url: str
     place: Path
-    """File to write."""
     result: FetchResult | None = None
 
     @classmethod

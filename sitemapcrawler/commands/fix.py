@@ -53,7 +53,6 @@ OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 """Suffixes of files that are lists, and no sitemaps."""
 MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes a set of the pages that an audit with links=site has found"
 BY_FOLDER, BY_SEGMENT = "folder", "segment"
-"""Values of --split-by."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"

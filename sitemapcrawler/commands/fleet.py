@@ -32,7 +32,6 @@ class Option(NamedTuple):
     help: str
     default: str | None = None
     kind: Any = str  # Any: a type
-    """Type of the value, as an argument has it."""
     accepted: str = ""
 
     @property

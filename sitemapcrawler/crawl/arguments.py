@@ -179,7 +179,6 @@ class Problem(NamedTuple):
     """What is wrong with a value."""
 
     name: str
-    """Argument whose value it is."""
     text: str
     line: str | None
     """Line of an @file that is at fault; None if the value itself is."""

@@ -89,7 +89,6 @@ class Visit:
 
     url: str
     found_by: str
-    """Name of a `Way`."""
     parent: str | None = None
     """URL of the index, robots.txt or page that named it."""
     depth: int = 0

@@ -35,7 +35,6 @@ LEAST = {"SITEMAP_STORE_MEMORY": 100, "CONCURRENT_ITEMS": 1}
 DEFAULTS: Mapping[str, object] = MappingProxyType(
     {name: value for module in (default_settings, ours) for name, value in vars(module).items() if name.isupper()}
 )
-"""{setting: default}."""
 TYPES: Mapping[str, type] = {
     "AWS_MAX_POOL_CONNECTIONS": int,
     "DNS_TIMEOUT": float,

@@ -197,7 +197,6 @@ class AuthorityVerdicts:
 
     def __init__(self, policy: Policy, agents: Sequence[Agent]) -> None:
         self.urls = 0
-        """URLs judged."""
         self.nobody = 0
         """URLs blocked for every agent."""
         self._agents = agents

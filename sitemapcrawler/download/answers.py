@@ -65,7 +65,6 @@ class FetchResult:
     """The result of one request, after redirects."""
 
     url: str
-    """Requested URL."""
     final_url: str
     """URL of the last response."""
     body: Body

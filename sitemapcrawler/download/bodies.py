@@ -49,7 +49,6 @@ class Body:
     def _empty(self) -> None:
         self.close()
         self.size = 0
-        """Bytes kept."""
         self.given = 0
         """Bytes that the current reader has consumed."""
         self.overflowed = False

@@ -28,7 +28,6 @@ RESOLVER_SETTINGS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
 FAMILIES = {socket.AF_INET: IPv4Address, socket.AF_INET6: IPv6Address}
 
 TwistedObject = Any  # Any: its interfaces state no types that mypy reads
-"""An object of Twisted."""
 Address = IPv4Address | IPv6Address
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """Selects the addresses of a host that may be connected to."""

@@ -49,7 +49,6 @@ _json = JsonText(Rows())
 
 
 Values = Sequence[Any]  # Any: the hint of the field states the type
-"""Values of a column."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,9 +56,7 @@ class ArrowColumn:
     """Type of a column, and the function that fills it."""
 
     type: pa.DataType
-    """The `pyarrow.DataType`."""
     array: Callable[[Values], pa.Array]
-    """Converts values to a `pyarrow.Array`."""
 
 
 class Columns:
@@ -243,7 +240,6 @@ def _json_text(value: object) -> str | None:
 
 
 TIMES = ArrowColumn(TIME, _times)
-"""ArrowColumn of times."""
 ABSENT = _scalar(pa.string())
 """ArrowColumn of a field that a record does not have."""
 JSON = ArrowColumn(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))

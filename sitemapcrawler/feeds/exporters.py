@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
-"""Options of one feed."""
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
 OF_SCRAPY = ("encoding", "export_empty_fields", "fields_to_export", "indent")
@@ -75,7 +74,6 @@ class RecordExporter(BaseItemExporter):
     suffix: ClassVar[str] = ""
     """Usual suffix. Other keys of the class in FEED_EXPORTERS are aliases, which messages leave out."""
     record_types: ClassVar[tuple[type, ...]] = RECORDS
-    """Record types that it writes."""
     default_types: ClassVar[tuple[type, ...]] = tuple(kind for kind in RECORDS if kind not in EXTENSIONS)
     """The same of a feed without `item_classes`: url records hold their objects."""
     is_table: ClassVar[bool] = False

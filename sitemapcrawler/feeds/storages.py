@@ -49,7 +49,6 @@ KEPT = ".rows"
 TAIL = 4
 """Bytes of the longest line end, that of UTF-32."""
 STANDARD_OUTPUT = Path("standard output")
-"""Stands for standard output in messages."""
 LIBRARIES = ("boto3", "botocore", "ftplib", "google", "requests", "urllib3")
 """Packages that raise the errors of Scrapy's storages on other machines."""
 OnFailure = Callable[[Path, OSError], None]

@@ -300,7 +300,6 @@ class Sheet:
 
     name: str
     kind: type
-    """Type of the records."""
     columns: Sequence[Column]
     holds: Callable[[UrlRecord], bool] | None = None
     """True for a url record that it has a row for; None: all."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet
 
 MAX_ROWS = 1_048_576
-"""Rows of a worksheet."""
 ROWS_OF_A_SHEET = MAX_ROWS - 2
 """Records on a worksheet: all rows but the header and a note at the end."""
 UNWRITTEN = "missing: the crawl was stopped, with no time left to write them"

@@ -37,7 +37,6 @@ class FleetCounts:
     """Results of a fleet, by count."""
 
     total: int
-    """Domains in the list."""
     earlier: int = 0
     """Domains done by earlier runs."""
     states: dict[str, int] = field(default_factory=dict)

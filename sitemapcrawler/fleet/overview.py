@@ -86,7 +86,6 @@ class Denied:
     wholly: int
     """Domains that block every URL checked against robots.txt."""
     urls: int
-    """Blocked listed URLs."""
     examples: Sequence[str] = ()
     """The largest of these domains."""
 
@@ -110,9 +109,7 @@ class DomainSize:
     urls: int
     sitemaps: int
     errors: int
-    """URLs with errors."""
     warnings: int
-    """URLs with warnings."""
     elapsed_s: float
     bytes: int
 
@@ -170,7 +167,6 @@ class Overview:
     denied: Sequence[Denied] = ()
     """Crawlers, those blocked by most domains first."""
     erroneous: Sequence[DomainSize] = ()
-    """Domains with most errors."""
     largest: Sequence[DomainSize] = ()
     slowest: Sequence[DomainSize] = ()
     judged: bool = True

@@ -64,7 +64,6 @@ class Compared:
     """The rules whose problems both crawls could find."""
 
     severities: Mapping[str, str]
-    """{id: severity}"""
     of_pages: Collection[str]
     """Ids of those that need the answers of pages."""
     pages_of_files: bool

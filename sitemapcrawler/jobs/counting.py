@@ -53,7 +53,6 @@ OTHERS = """
 """SQL: sitemaps and robots.txt files that rules concern more severely than any URL in them, pages that no file lists,
 and the site as a whole, where both are NULL."""
 WORST = "(SELECT rule, min(rank) AS worst FROM temp.site_concerned GROUP BY rule)"
-"""SQL: the worst severity of each rule."""
 BY_RULE = f"""
     SELECT rule, worst, count(DISTINCT url) FILTER (counts), sum(entries) FILTER (counts)::BIGINT,
            count(DISTINCT sitemap) FILTER (counts), count(DISTINCT url)

@@ -53,7 +53,6 @@ REQUESTS = f"""
     FROM ({{requests}})"""
 """SQL: the requests of some lines, without blank ones and comments, such as names of columns."""
 CRAWLER = f"ENUM ({', '.join(literal(agent.name.lower()) for agent in AGENTS)})"
-"""SQL type of the name of a crawler in lower case, in a byte."""
 AGENTS_OF = f"""
     CREATE OR REPLACE TEMP TABLE log_agents AS
     SELECT agent, try_cast(lower(regexp_extract(
@@ -78,7 +77,6 @@ VISITS = """
     CREATE OR REPLACE TEMP TABLE log_visits AS
     SELECT url, list, count(*) AS requests, count(*) FILTER (visit) AS visits, min(asked) AS first, max(asked) AS last
     FROM log_hits GROUP BY url, list"""
-"""SQL: the requests of everybody, by URL."""
 SUFFIXES = (
     "avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml|zip|gz"
 )

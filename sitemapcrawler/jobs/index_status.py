@@ -42,7 +42,6 @@ class AnswerLine(msgspec.Struct, rename="camel", omit_defaults=True):
 
     inspection_url: str
     site_url: str = ""
-    """The property."""
     asked: str = ""
     inspection_result: JsonObject | None = None
     error: str | None = None

@@ -103,19 +103,14 @@ class OpenedJob:
     folder: Path | None
     """JOBDIR; None for a temporary database."""
     comparison: Comparison | None
-    """Comparison with the baseline, if there is one."""
     only_changes: bool
     """True to leave entries that are unchanged since the baseline out of the feeds."""
     reports: bool
-    """True to gather a report."""
     lists_all: bool = False
-    """True to list all findings."""
     earlier: Sequence[Run] = ()
     """Earlier runs, the oldest first."""
     segments: Sequence[Segment] = ()
-    """Parts of the site that are counted."""
     policy: Sequence[Limit] = ()
-    """Limits on what the crawl finds."""
 
 
 class Job:

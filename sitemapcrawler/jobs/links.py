@@ -157,7 +157,6 @@ class FoundBy(StrEnum):
 
     LINK = "link"
     LIST = "list"
-    """A list to compare with."""
     CANONICAL = "canonical"
     """The canonical of a listed page, or where its refresh leads."""
     REDIRECT = "redirect"

@@ -134,7 +134,6 @@ def changed(site: SiteFacts) -> dict[str, object]:
 
 
 KEPT = "SELECT rule, count(*) FROM findings GROUP BY rule"
-"""SQL, by rule: number of stored findings."""
 EXAMPLES = f"""
     SELECT {json_line(FindingRecord, "f.")} FROM findings f JOIN (
         SELECT rule, row, row_number() OVER (PARTITION BY rule ORDER BY nth, row) AS number FROM (
@@ -344,7 +343,6 @@ def fetched_files(site: SiteFacts) -> dict[str, object]:
 
 
 Fields = Mapping[str, Any]  # Any: the class of the report states the types
-"""{field: value} of the report."""
 Query = Callable[[SiteFacts], Fields]
 """Returns some fields of the report."""
 

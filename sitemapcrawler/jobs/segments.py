@@ -18,7 +18,6 @@ from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.segments import OTHER, Segment, UrlPattern
 
 SEGMENT = f"coalesce(segment, '{OTHER}')"
-"""SQL for the segment of an entry."""
 URLS = f"""
     CREATE OR REPLACE TEMP TABLE site_segments AS
     SELECT {SEGMENT} AS segment, {text_key("loc")} AS url, bool_or(indexable) AS indexable,

@@ -18,7 +18,6 @@ from sitemapcrawler.urls.display import counted, inert, percent
 MAX_HOST = 60
 """Maximum length of a shown host in characters."""
 MIN_HOSTS = 2
-"""Minimum number of hosts for a table by host."""
 MAX_COLUMNS = 8
 """Maximum number of crawlers in the table by sitemap, those with the most requests."""
 MAX_NAMES = 4

@@ -72,7 +72,6 @@ class RuleReach:
 
     rule: str
     reach: Reach
-    """What it concerns."""
     count: int
     """Number of findings, including those not kept."""
     what: str
@@ -185,9 +184,7 @@ class MissingPage:
 
     url: str
     lists: Sequence[str]
-    """Names of the lists that have it."""
     rows: int
-    """Rows that have it, in all lists."""
     indexable: bool
     """True if it was requested and can be indexed; False if that is not known."""
 
@@ -301,7 +298,6 @@ class Report:
     left_out: Sequence[str] = ()
     """Fields left empty for lack of time or memory."""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """Arguments of the spider."""
     runs: Sequence[Run] = ()
     """Runs of the job, the oldest first, this one last; empty if it has no history."""
     judged: int | None = None

@@ -24,7 +24,6 @@ WHY: Mapping[str, str] = {
     Indexability.NOINDEX: "page says noindex",
     Indexability.CANONICALISED: "page names another URL as canonical",
 }
-"""Why a URL is not indexable, by `indexability`."""
 NEXT: Mapping[str, str] = {
     Indexability.BLOCKED: "Allow the URL in robots.txt, or remove the entry.",
     Indexability.UNREACHABLE: "Make the server answer, or remove the entry.",

@@ -17,7 +17,6 @@ from sitemapcrawler.urls.display import counted, inert
 OF_THE_SITE = ("domain", "sitemap", "base_url")
 """Arguments that say which site a run is of."""
 CHARTS = ("URLs with errors", "Indexable URLs")
-"""What the charts show."""
 LIMITS = frozenset(("max_urls", "max_sitemaps"))
 """Reasons for an early end that cut each run at the same place."""
 

@@ -85,7 +85,6 @@ GETS = {
     "same": "the same page as this crawl",
     "not-asked": "not requested: robots.txt denies it",
 }
-"""What a crawler gets, by verdict on the answers."""
 ROBOTS = {
     "parsed": "read",
     "unavailable": "missing: everything is allowed",
@@ -268,7 +267,6 @@ FILTERS = {
         status_error,
     )
 }
-"""Template filters by name."""
 
 
 ALL_PROBLEMS = "SELECT loc, unnest(issues) AS rule FROM 'urls.parquet' (DuckDB), or FROM urls in the database of a job"

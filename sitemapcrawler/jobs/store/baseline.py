@@ -226,7 +226,6 @@ class Baseline:
         self.replies: Sequence[str] = REPLY
         """Compared fields of a reply."""
         self._knows_spellings = False
-        """True if the table `spellings` is there."""
         with self.usable():
             self._attach(path)
 

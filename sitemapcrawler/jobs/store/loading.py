@@ -199,7 +199,6 @@ class EarlierFeed:
     partial: str | None
     """Why its url records are incomplete; None if they are complete."""
     summary: SummaryRecord | None
-    """None if there is none."""
     columns: Collection[str] | None
     """Fields of url records that it can hold; None if it can hold all."""
 

@@ -23,7 +23,6 @@ FEW = 64
 
 
 Row = tuple[Any, ...]  # Any: the query gives its columns their types
-"""A row of a query."""
 
 
 def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[list[Row]]:

@@ -27,7 +27,6 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         """`folder`: place for the file, which is created if needed."""
         self.rows = 0
-        """Number of rows."""
         self.longest = LINE
         """Length of the longest row in bytes, at least `LINE`."""
         self._folder = folder

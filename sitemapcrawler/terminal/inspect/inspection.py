@@ -45,7 +45,6 @@ class TreeEntry:
     record: SitemapRecord | None = None
     """None if it was not requested, or is read in another place of the tree."""
     below: list[TreeEntry] = field(default_factory=list)
-    """Files that it lists."""
     elsewhere: bool = False
     """True if it is read in another place."""
 

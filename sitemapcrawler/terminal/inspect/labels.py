@@ -39,7 +39,6 @@ def place(url: str, parent: str | None = None) -> str:
 
 
 GOOD, ODD, BAD, PLAIN = "good", "odd", "bad", "plain"
-"""Meanings of a text."""
 MAX_NAMED = 12
 """Languages and namespaces that are named; others are only counted."""
 MAX_ROBOTS = 4
