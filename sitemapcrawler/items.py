@@ -85,7 +85,7 @@ class ReplyRecord:
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
     refresh: str | None = None
-    """URL of another page to which a meta refresh, `Refresh` header or script leads at once, absolute."""
+    """URL of another page to which a meta refresh or `Refresh` header leads at once, absolute."""
     title: str | None = None
     """Title of the page, 500 characters at most; null where it has none or was not read."""
     h1: str | None = None

@@ -135,9 +135,9 @@ class PageFacts:
 
     @property
     def moved_to(self) -> str | None:
-        """URL of another page to which a refresh or script leads at once, which Google takes for a permanent redirect.
-        None behind a delay.
-        Source: https://developers.google.com/search/docs/crawling-indexing/301-redirects#permanent-server-side-redirects"""
+        """URL of another page to which a refresh leads at once, which Google takes for a permanent redirect. None
+        behind a delay.
+        Source: https://developers.google.com/search/docs/crawling-indexing/301-redirects#metarefresh"""
         if self.refresh is None or self.refresh.delay or not names_other(self.refresh.url, self.url):
             return None
         return self.refresh.url
@@ -186,7 +186,7 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         elements.lang(),
         (*said, *elements.denials()),
         (*found, *linked),
-        moved or elements.refresh() or scripted(html.text, elements.base),
+        moved or elements.refresh(),
         tuple(elements.dates()),
         (*elements.alternates(), *versions),
         tuple(elements.sitemaps()),
@@ -228,7 +228,7 @@ _URL = re.compile(rf"(?:url[{BLANK}]*+=[{BLANK}]*+)?+(?:'([^']*+)|\"([^\"]*+)|(.
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Redirect by a Refresh header, `<meta>` or a script."""
+    """Redirect by a Refresh header or `<meta>`."""
 
     delay: int
     """Seconds."""
@@ -245,21 +245,6 @@ def refresh(content: str, base: str) -> Refresh | None:
     found = _URL.match(content, time.end())
     reference = (found[1] or found[2] or found[3] or "").strip(BLANK) if found else ""
     return Refresh(delay, urls.resolve(base, reference))
-
-
-MAX_STUB = 10_000  # characters of a page that does nothing but lead to another one
-_SCRIPTED = re.compile(
-    r"<script\b[^>]*>\s*+(?:(?:window|document|self|top)\.)?location(?:(?:\.href)?\s*=|\.(?:replace|assign)\()"
-    r"\s*+([\"'])([^\"'<>\\]+)\1\s*+\)?\s*;?\s*</script>",
-    re.IGNORECASE,
-)
-"""A script that only opens another page."""
-
-
-def scripted(text: str, base: str) -> Refresh | None:
-    """Return where the script of a page leads that does nothing else; None for any other page."""
-    found = _SCRIPTED.search(text) if len(text) <= MAX_STUB else None
-    return None if found is None else Refresh(0, urls.resolve(base, found[2]))
 
 
 MAX_TITLE = 500  # characters; search engines show some 60

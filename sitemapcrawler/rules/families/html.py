@@ -91,7 +91,7 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-meta-refresh", WARNING, REFRESH, Of.REPLY)
 def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page redirects by a meta refresh. Or by a Refresh header, or a script that does nothing else.
+    """Listed page redirects by a meta refresh. Or by a Refresh header.
 
     Why: Google treats it as a redirect, and an immediate one as permanent: the target is indexed instead. Other search
     engines may index the page that redirects.

@@ -225,7 +225,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is not an HTML page.
 
-    Why: Search engines also index documents such as PDFs. They hardly show feeds and data, and images belong in
+    Why: Search engines also index documents such as PDFs. They do not index feeds and data, and images belong in
     `<image:image>`.
     Fix: Remove feeds, images and data from the sitemap; keep documents that people should find.
     Bad: `https://example.com/api/products.json`

@@ -73,26 +73,3 @@ def test_page_is_left_at_once_for_another_one(content: str, url: str | None) -> 
 @given(st.text() | st.text(alphabet="0123;, url='\"b."))
 def test_nothing_raises(text: str) -> None:
     refresh(text, URL)
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        'location = "b"', "window.location.href='b';", "\n  window.location.replace('b');\n", "document.location.assign( 'b' )",
-        "top.location.href = 'b'",
-    ],
-)  # fmt: skip
-def test_a_script_that_only_opens_another_page_is_a_refresh(script: str) -> None:
-    body = f"<title>Moved</title><script>{script}</script><p>Go to <a href=b>the new page</a>"
-    assert read_page(body.encode(), {}, URL).refresh == Refresh(0, B)
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "if (small) location = 'b'", "location.hash = 'b'", "location = next", "location = 'b' + x", "start(); location = 'b'",
-        "function go() { location = 'b' }", f"location = 'b'</script><p>{'word ' * 2_000}<script>",
-    ],
-)  # fmt: skip
-def test_a_script_that_may_stay_on_the_page_is_none(script: str) -> None:
-    assert read_page(f"<script>{script}</script>".encode(), {}, URL).refresh is None
