@@ -49,8 +49,6 @@ MIN_WORDS = 30
 """Words of text below which a page may be a frame for scripts to fill. Header and footer of a real page have more."""
 FEW = 40
 """Words of content, without menus, header and footer, below which an error or an empty list is all there is."""
-BESIDE = 10
-"""Words of other content from which a list below a subheading is a widget, which may be empty."""
 MAX_SHOWN = 100  # characters of a text in a message
 
 
@@ -162,8 +160,7 @@ def _error_in(page: PageFacts, shown: Shown) -> str | None:
     tests: tuple[Callable[[str], bool], ...] = (says_trace,) if size < THIN else ()
     if size < FEW:
         tests = (says_failure, says_empty, says_not_found)
-    widgets = {text for text in shown.captioned if size - len(words(text)) >= BESIDE}
-    found = next((text for text in shown.blocks if text not in widgets and any(test(text) for test in tests)), None)
+    found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
     if found is None and page.content is not None and page.content.words < FEW:
         found = next(filter(says_gone, _begin(shown.blocks)), None)  # then follow links to similar offers
         if found is not None and shown.blocks.count(found) > 1:  # in a list of offers that are gone

@@ -33,7 +33,6 @@ _INLINE = frozenset((
     "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
     "u", "var", "wbr"
 ))  # fmt: skip
-_CAPTIONED = "h2+*,h3+*,h4+*,h5+*,h6+*"
 _FILLING = "audio,canvas,embed,frame,frameset,iframe,img,input,object,picture,svg,video"
 """Elements that may show or load something."""
 _MOUNT = re.compile(r"_*(?:root|app|next|nuxt|gatsby|svelte)|app-root|react-root|q-app", re.IGNORECASE)
@@ -53,8 +52,6 @@ class Shown:
     blocks: tuple[str, ...] | None = None
     """Texts of the first blocks in the content, up to `THIN` words: in `<main>`, or outside of menus, header and
     footer. None for a page that was cut."""
-    captioned: frozenset[str] = frozenset()
-    """Texts right behind a subheading, as in widgets, of a page with few blocks."""
     empty: bool = False
     """True if the page is nothing but white space."""
     blank: bool = False
@@ -85,14 +82,13 @@ def shown(tree: LexborHTMLParser, page: Html) -> Shown:
     is_filled = tree.css_first(_FILLING) is not None or any(map(_runs, tree.css("script")))
     is_frame = any(map(_is_mount, tree.css("[id],app-root")))
     tree.strip_tags(_UNSEEN)
-    body, blocks = tree.body, _blocks(tree) if page.whole else None
+    body = tree.body
     text = body.text(separator=" ") if body is not None else ""
     return Shown(
         text[:MAX_TEXT],
         markup[:MAX_TEXT],
         page.whole or len(markup) >= MAX_TEXT,
-        blocks,
-        frozenset(map(joined_text, tree.css(_CAPTIONED))) if blocks and len(blocks) < THIN else frozenset(),
+        _blocks(tree) if page.whole else None,
         page.whole and not page.text.strip(),
         page.whole and not (is_filled or text.strip() or _has_custom_element(body)),
         is_frame,
