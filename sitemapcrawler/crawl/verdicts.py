@@ -152,7 +152,8 @@ class Verdicts:
         for url, blocked in judged:
             policy = self._policies.at(url)
             if policy is not None:
-                self._authority(urls.origin(url) or "", policy).opinion.add([url], [url] if blocked else [])
+                opinion = self._authority(urls.origin(url) or "", policy).opinion
+                opinion.add([] if blocked else [url], [url] if blocked else [])
 
     def records(self, starts: Iterable[str], given_up: Collection[str] = ()) -> Iterator[RobotsRecord | FindingRecord]:
         """Yield the record of each requested robots.txt, and after it the findings on it.

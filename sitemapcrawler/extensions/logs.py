@@ -53,21 +53,22 @@ class InertLog:
 
 
 def guard_log() -> None:
-    """Make all handlers of the root logger, and the last-resort handler, write escaped text only, and end at an error,
-    such as a full disk, instead of a traceback for each record."""
+    """Make all handlers of the root logger, and the last-resort handler, write escaped text only. Those of files and
+    streams end at an error, such as a full disk, instead of a traceback for each record."""
     for handler in (*logging.root.handlers, logging.lastResort):
         if handler is not None:
             handler.addFilter(make_inert)
-            handler.handleError = partial(_end_log, handler)  # type: ignore[method-assign]  # of one handler
+            if isinstance(handler, logging.StreamHandler) and type(handler).handleError is logging.Handler.handleError:
+                handler.handleError = partial(_end_log, handler)  # type: ignore[method-assign]  # of one handler
 
 
 def _end_log(handler: logging.Handler, record: logging.LogRecord) -> None:
     if not isinstance(error := sys.exception(), OSError):
         logging.Handler.handleError(handler, record)
         return
-    logging.root.removeHandler(handler)
+    handler.setLevel(logging.CRITICAL + 1)
     with suppress(OSError, AttributeError):  # full as well, or closed
-        sys.stderr.write(f"sitemapcrawler: the log ends here: {error.strerror}\n")
+        sys.stderr.write(f"sitemapcrawler: the log ends here: {error.strerror or error}\n")
 
 
 def make_inert(record: logging.LogRecord) -> bool:

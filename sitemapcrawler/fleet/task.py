@@ -23,6 +23,8 @@ from sitemapcrawler.urls.display import inert
 PRELOAD = "sitemapcrawler.fleet.preload"
 GRACE_S = 300.0
 """Seconds by which a crawl may exceed `max_time`, for the files of a site of millions of URLs."""
+LONGEST_S = 2_000_000
+"""Seconds that the crawl of a domain is waited for: poll(2) takes 2^31 ms."""
 KILL_S = 30.0
 """Seconds from SIGTERM to SIGKILL."""
 MAX_TIME = "max_time"
@@ -76,7 +78,7 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int) -> DomainRecord:
 def _crawl(job: CrawlJob, plan: FleetPlan) -> tuple[int, bool]:
     """Run the crawl in its own process, and return its exit code, and whether it exceeded its time and was stopped for
     that: one that starts late, or is too busy to stop in time, notices only the signal."""
-    most = plan.max_time + GRACE_S
+    most = min(plan.max_time + GRACE_S, LONGEST_S)
     try:
         with running(crawl, job, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
             process.join(most)  # from here on: the first process of a worker waits for PRELOAD

@@ -25,10 +25,11 @@ from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.robots.second_opinion import MAX_URLS
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
+MAX_RECALLED = 10_000
+"""Disallowed URLs of the runs before, and others, of which the first of each host are compared with protego again."""
 PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
 """SQL for the part of a listed URL before its path."""
 _step = msgspec.json.Decoder(Step).decode
@@ -76,7 +77,7 @@ def restore_verdicts(store: Store, verdicts: VerdictCounts) -> None:
         origin = urls.origin(f"{prefix}/")
         if origin is not None:
             verdicts.restore(origin, judged, left, nobody, denied.get(prefix, Counter()))
-    some = f"SELECT loc, blocked_for FROM urls WHERE (len(blocked_for) > 0) = ? LIMIT {MAX_URLS}"
+    some = f"SELECT loc, blocked_for FROM urls WHERE (len(blocked_for) > 0) = ? LIMIT {MAX_RECALLED}"
     for is_blocked in (True, False):
         verdicts.recall(store.execute(some, [is_blocked]))
 

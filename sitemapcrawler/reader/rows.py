@@ -348,7 +348,8 @@ def _unnamed(first: Sequence[str], delimiters: str) -> _Header | None:
         found = [row for _, row in _whole_rows(first, delimiter)]
         columns = [*zip(*found, strict=True)] if len({*map(len, found)}) == 1 else []
         urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
-        if urls and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
+        is_one = delimiters is SURE and len({*columns[urls[0]]} if urls else ()) == 1  # `/list;1`, `/list;2`
+        if urls and not is_one and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
             return _Header(0, [""] * len(columns), urls[0], delimiter)
     return None
 

@@ -237,6 +237,8 @@ class AuditedSite:
         statement = "DELETE FROM bad" if self._keeps else "UPDATE bad SET target = NULL"
         unknown = "target IS NOT NULL AND key_of(target) NOT IN (SELECT url FROM good)"
         execute(f"{statement} WHERE rule IN (?, ?) AND {unknown}", (CANONICAL, REFRESH))
+        several = "SELECT target FROM bad WHERE rule = ? GROUP BY target HAVING count(*) > 1"  # of pages that are gone
+        execute(f"UPDATE bad SET target = NULL WHERE rule = ? AND target IN ({several})", (TO_HOME, TO_HOME))
         execute("COMMIT")
 
     def _verdict(self, record: UrlRecord) -> Verdict | None:
@@ -303,8 +305,7 @@ class AuditedSite:
             case Indexability.OK:
                 if target is None:
                     return None
-                is_moved = rule != TO_HOME and may_replace(record, target) and is_page(reply.content_type)
-                return Verdict(rule, target if is_moved else None)
+                return Verdict(rule, target if may_replace(record, target) and is_page(reply.content_type) else None)
             case Indexability.NOT_FOUND:
                 status = reply.final_status if verified is None else verified.status
                 return Verdict("status-410" if status == GONE else "status-404")

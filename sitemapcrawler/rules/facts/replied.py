@@ -281,7 +281,7 @@ _SIGN_ON = re.compile(
 )
 """Paths of single sign-on, which have a query: SAML and Shibboleth, Active Directory, OAuth and OpenID Connect. Without
 one, they are pages about it."""
-_FIRST_STEP = re.compile(r"/(?:index|default|start|identifier)(?:\.[a-z]{2,5})?\Z")
+_FIRST_STEP = re.compile(r"/(?:index|default|start|identifier|password)(?:\.[a-z]{2,5})?\Z")
 """The page at which a login in a folder of its own begins: `/login/index.php`."""
 
 
@@ -302,6 +302,5 @@ def _path(url: str) -> str:
 
 
 def _is_login(url: str) -> bool:
-    """True if the last segment of the path names a login page, or the one before it in a URL with a query."""
-    names = _FIRST_STEP.sub("", _path(url).lower()).split("/")
-    return "a login page" in map(kind_of, names[-2 if split(url).query else -1 :])
+    """True if the last segment of the path names a login page, apart from the steps in its folder."""
+    return kind_of(_FIRST_STEP.sub("", _path(url).lower()).rpartition("/")[2]) == "a login page"

@@ -390,7 +390,7 @@ WHY_NOT = {
     Reason.BLOCKED: "robots.txt forbids it for this crawl",
     Reason.OFF_SITE: "it is on another host",
     Reason.UNREADABLE: "its bytes are not in the file's encoding",
-    Reason.STOPPED: "the crawl ended, or its host failed too often",
+    Reason.STOPPED: "the crawl ended, or its host or a proxy failed",
     Reason.SAMPLED_OUT: "it is not in the sample",
 }
 

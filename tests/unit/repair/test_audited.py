@@ -48,9 +48,10 @@ def verdict(
     leads_to: Target | None = None,
     issues: Sequence[str] = (),
     sitemap: str = "https://example.com/sitemap.xml",
+    beside: Sequence[UrlRecord] = (),
     answer: ReplyRecord,
 ) -> Verdict | None:
-    """The verdict on `PAGE`, in an audit that has read `GOOD`, too. `leads_to`: the target of
+    """The verdict on `PAGE`, in an audit that has read `GOOD`, too, and the pages `beside`. `leads_to`: the target of
     `PAGE`."""
     records = [
         UrlRecord(
@@ -62,6 +63,7 @@ def verdict(
             sitemap=sitemap,
         ),
         UrlRecord(loc=GOOD, reply=reply(final_url=GOOD), blocked_for=[]),
+        *beside,
     ]
     for record in records:
         set_indexability(record)
@@ -104,7 +106,7 @@ def verdict(
         (moved(GOOD, 301, 308), "status-redirect-chain", GOOD),
         (moved(GOOD, 301, 302), "status-redirect-chain", f"{PAGE}1"),
         (moved(GOOD, 308, 301, 302, 301), "status-redirect-chain", f"{PAGE}2"),
-        (moved("https://example.com/"), "status-redirect-to-home", None),
+        (moved("https://example.com/"), "status-redirect-to-home", "https://example.com/"),
         (moved(OTHER, 302), "status-redirect-offsite", None),
         (moved("https://example.com/login?next=/page", 302), "status-redirect-to-login", None),
         (moved("https://login.example/signin"), "status-redirect-to-login", None),
@@ -127,9 +129,16 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
 
 
-def test_a_page_that_has_moved_to_the_host_of_the_sitemap_is_not_off_site(tmp_path: Path) -> None:
+def test_pages_of_which_several_redirect_to_the_home_page_are_dropped(tmp_path: Path) -> None:
+    answer = moved("https://example.com/")
+    other = UrlRecord(loc=f"{PAGE}-2", reply=answer, blocked_for=[])
+    assert verdict(tmp_path / "audit", answer=answer, beside=[other]) == Verdict("status-redirect-to-home")
+
+
+def test_a_page_that_has_moved_to_the_host_of_the_sitemap_is_replaced(tmp_path: Path) -> None:
     found = verdict(tmp_path / "audit", sitemap="https://other.example/sitemap.xml", answer=moved(OTHER))
-    assert found == Verdict("status-redirect-to-home")
+    assert found is not None
+    assert found.rule == "status-redirect-to-home"
 
 
 def test_a_page_whose_canonical_is_in_another_language_stays(tmp_path: Path) -> None:

@@ -97,3 +97,11 @@ def test_file_that_multiplies_agents_by_rules_is_not_parsed(
     lines = [f"useragent: a{number}" for number in range(agents)] + [f"Disallow: /x{number}" for number in range(rules)]
     compared(policy(end.join(["User-agent: *", "Disallow: /x1", *lines])), ["/x1"])
     assert bool(parsed) is is_parsed
+
+
+def test_more_rules_are_compared_on_fewer_urls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_opinion, "MAX_TESTS", 30)
+    rules = "".join(f"Disallow: /x{number}$\n" for number in range(9))
+    [one, other] = found(f"User-agent: *\n{rules}", *(f"/x{number}$y" for number in range(9)))[:2]
+    assert [one.url, other.url] == [at("/x0$y"), at("/x1$y")]
+    assert len(found(f"User-agent: *\n{rules}", *(f"/x{number}$y" for number in range(9)))) == 3
