@@ -17,7 +17,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import Audit, Delivery
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
-from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -46,7 +46,6 @@ class Crawl:
             "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
             "judge": SimpleNamespace(
                 skip_site=lambda: None,
-                reach={"error": Reach("error", entries=3)},
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
                 severities=Counter(error=3),
                 skipped=Counter({"a-rule": 4}),
@@ -153,7 +152,6 @@ def test_summary_is_sent_at_the_end() -> None:
     assert (summary.sitemaps, summary.urls, summary.partial) == (1, 1, None)
     assert list(summary.rules.items()) == [("a-rule", 2), ("z-rule", 1)]
     assert summary.severities == {"error": 3}
-    assert summary.severity_reach == {"error": Reach("error", entries=3)}
     assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4, "robots": 5}
     assert summary.agents == {"GPTBot": 2}
     assert summary.basis.rules == ["a-rule", "z-rule"]
