@@ -198,7 +198,7 @@ def _recognised(
         return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
         return Rows(log.name, iter(()), log, pieces)
-    header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else _unnamed(first, SURE))
+    header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else _unnamed(first, SURE, distinct=2))
     if header is not None:
         return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter)))
     if guesses:
@@ -341,15 +341,15 @@ def _guessed(first: Sequence[str]) -> _Header | None:
     return _unnamed(first, DELIMITERS)
 
 
-def _unnamed(first: Sequence[str], delimiters: str) -> _Header | None:
+def _unnamed(first: Sequence[str], delimiters: str, distinct: int = 1) -> _Header | None:
     """Find a column of URLs in rows without a header, which have equal lengths and figures in another column. A
-    delimiter may also be part of a URL."""
+    delimiter may also be part of a URL, as in `/list;1` and `/list;2`: at least `distinct` URLs must differ without."""
     for delimiter in delimiters:
         found = [row for _, row in _whole_rows(first, delimiter)]
         columns = [*zip(*found, strict=True)] if len({*map(len, found)}) == 1 else []
         urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
-        is_one = delimiters is SURE and len({*columns[urls[0]]} if urls else ()) == 1  # `/list;1`, `/list;2`
-        if urls and not is_one and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
+        has_figures = any(all(map(FIGURE.fullmatch, cells)) for cells in columns)
+        if urls and has_figures and len({*columns[urls[0]]}) >= distinct:
             return _Header(0, [""] * len(columns), urls[0], delimiter)
     return None
 

@@ -91,7 +91,7 @@ def test_text_with_dates_behind_the_urls_is_a_table(delimiter: str) -> None:
     assert listed(f"{A}{delimiter}2026-01-05\n{B}{delimiter}2026-02-01\n") == [(A, 1), (B, 2)]
 
 
-@pytest.mark.parametrize("text", [f"{A},12\n{B},34\n", f"{A};id=7\n{B};id=8\n", f"{A};1\n{B}\n"])
+@pytest.mark.parametrize("text", [f"{A},12\n{B},34\n", f"{A};id=7\n{B};id=8\n", f"{A};1\n{B}\n", f"{A};1\n{A};2\n"])
 def test_delimiters_that_may_belong_to_urls_stay(text: str) -> None:
     assert listed(text) == [(line, number) for number, line in enumerate(text.split(), 1)]
 

@@ -122,6 +122,7 @@ def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
         ),
         (URL, moved("https://example.com/author"), "status-redirect"),
         (URL, moved("https://example.com/help/login/tips"), "status-redirect"),
+        (URL, moved("https://example.com/login/help?lang=de"), "status-redirect"),
         (URL, moved("https://example.com/docs/oauth2/scopes"), "status-redirect"),
         ("https://example.com/sso/prices", moved("https://example.com/oauth2/authorize?client_id=a"), "status-redirect-to-login"),
         ("https://example.com/login", moved("https://example.com/de/login/"), "status-redirect"),
