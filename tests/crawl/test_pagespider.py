@@ -342,10 +342,10 @@ def test_second_run_of_a_job_says_that_nothing_is_new(shop: Path, tmp_path: Path
         for listed in (paths[:2], paths[:2], paths):
             server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
             lines += [line for line in crawl(shop, "plain", *options).log.splitlines() if "to crawl" in line]
-    assert [line.partition("walking] ")[2] for line in lines] == [
-        "INFO: 1 sitemap, 2 pages to crawl",
-        "INFO: 1 sitemap, 0 pages to crawl, 2 pages already in the job",
-        "INFO: 1 sitemap, 1 page to crawl, 2 pages already in the job",
+    assert [line.partition("] INFO: ")[2] for line in lines] == [
+        "1 sitemap, 2 pages to crawl",
+        "1 sitemap, 0 pages to crawl, 2 pages already in the job",
+        "1 sitemap, 1 page to crawl, 2 pages already in the job",
     ]
 
 
