@@ -100,6 +100,11 @@ def _client(forwarded: str, sender: str) -> str:
     return f"CASE WHEN {has_any} THEN {forwarded} ELSE {sender} END"
 
 
+def _without_port(url: str) -> str:
+    """SQL for a URL without the default port."""
+    return f"regexp_replace({url}, '^(http://[^/]+):80/|^(https://[^/]+):443/', '\\1\\2/')"
+
+
 def _common(lines: str) -> LogFormat:
     """The common and combined formats of Apache and nginx, whose own configuration adds `X-Forwarded-For`. `lines`: SQL
     for a table with the column `line`. What carries the lines may write a time and names before them."""
@@ -146,10 +151,9 @@ WRAPPERS = {
 BALANCER_LINE = re.compile(r'(?:\w+ )?[0-9-]{10}T[0-9:.]+Z \S+ \S+:[0-9]+ \S+(?: -?[0-9.]+){3}(?: [0-9-]+){4} "')
 BALANCER = LogFormat(
     "AWS load balancer log",
-    """
+    f"""
     SELECT NULL AS host, NULL AS scheme, split_part(quoted[2], ' ', 1) AS method,
-           regexp_replace(split_part(quoted[2], ' ', 2), '^(http://[^/]+):80/|^(https://[^/]+):443/', '\\1\\2/')
-               AS target,
+           {_without_port("split_part(quoted[2], ' ', 2)")} AS target,
            try_cast(lead[-4] AS USMALLINT) AS status, try_cast(lead[-11] AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS asked,
            quoted[4] AS agent, lead[-9] AS address
     FROM (
@@ -215,6 +219,18 @@ GOOGLE = _json(
 """Of load balancers and Cloud Run; the requested URL has the host.
 
 Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest
+"""
+_AZURE = _json(
+    "Azure log", host="/properties/originalHost /properties/host", scheme="/properties/scheme",
+    target="/properties/requestUri", query="/properties/requestQuery", method="/properties/httpMethod",
+    status="/properties/httpStatusCode /properties/httpStatus", at="/time /timeStamp",
+    agent="/properties/userAgent", address="/properties/clientIp /properties/clientIP",
+)  # fmt: skip
+AZURE = replace(_AZURE, requests=f"SELECT * REPLACE ({_without_port('target')} AS target) FROM ({_AZURE.requests})")
+"""Of Front Door, whose requested URL has host and port, and of Application Gateway.
+
+Source: https://learn.microsoft.com/azure/frontdoor/monitor-front-door-reference,
+https://learn.microsoft.com/azure/application-gateway/monitor-application-gateway-reference
 """
 VERCEL = _json(
     "Vercel log", host="/proxy/host", scheme="/proxy/scheme", target="/proxy/path", method="/proxy/method",
@@ -306,6 +322,7 @@ JSON_FORMATS: Sequence[tuple[Sequence[str], LogFormat]] = (
     (("/cs-uri-stem", "/sc-status"), _cloudfront_json()),
     (("/RequestPath", "/DownstreamStatus"), TRAEFIK),
     (("/httpRequest/requestUrl", "/httpRequest/requestMethod"), GOOGLE),
+    (("/properties/requestUri", "/properties/httpMethod", "/properties/userAgent"), AZURE),
     (("/proxy/path", "/proxy/statusCode"), VERCEL),
     (("/reqPath", "/statusCode"), AKAMAI),
     ((REQUESTS, METHODS, STATUSES, AGENTS), CHOSEN),  # of lists of pages, not even one of requests has user agents

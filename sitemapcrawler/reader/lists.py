@@ -79,18 +79,27 @@ IS_ERROR = re.compile(r"(?!200\b)(?:0|[1-5][0-9]{2})(?: \D.*)?").fullmatch
 NO_PAGE: Mapping[str, Callable[[str], object]] = {
     "type": ("sitemap", "robots", "finding", "summary").__contains__,
     **dict.fromkeys(
-        ("status", "statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsecode"), IS_ERROR
+        ("status", "statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsecode", "códigoderespuesta",
+         "códigodeestado", "codederéponse", "codedestatut", "codehttp", "codicedirisposta", "codicedistato",
+         "códigoderesposta", "códigodestatus"),
+        IS_ERROR,
     ),
-    "indexability": (
-        "non-indexable", "blocked", "unreachable", "server error", "not found", "client error", "redirect", "soft 404",
-        "noindex", "canonicalised",
-    ).__contains__,
+    **dict.fromkeys(
+        ("indexability", "indexierbarkeit", "indexabilidad", "indexabilité", "indicizzabilità", "indexabilidade"),
+        re.compile(
+            "(?:nicht|non?|não)[ -].*|blocked|unreachable|server error|not found|client error|redirect|soft 404|noindex"
+            "|canonicalised"
+        ).fullmatch,
+    ),
     **dict.fromkeys(("indexable", "isindexable", "isindexablepage"), ("false", "no", "0").__contains__),
     "change": "removed".__eq__,
-    "contenttype": lambda kind: "/" in kind and "html" not in kind,
+    **dict.fromkeys(
+        ("contenttype", "inhaltstyp", "tipodecontenido", "typedecontenu", "tipodicontenuto", "tipodeconteúdo"),
+        lambda kind: "/" in kind and "html" not in kind,
+    ),
 }  # fmt: skip
-"""Columns of this project's own feeds and of other crawlers that say whether a row is a page to index: plain name ->
-what is true if a value, in lowercase, says that it is not."""
+"""Columns of this project's own feeds and of other crawlers, Screaming Frog in the languages of its menus, that say
+whether a row is a page to index: plain name -> what is true if a value, in lowercase, says that it is not."""
 CLICKS = (
     "clicks", "klicks", "clics", "clic", "cliques", "klikken", "kliknięcia", "клики", "クリック数", "클릭수",
     "点击次数", "last28daysclicks", "last3monthsclicks",

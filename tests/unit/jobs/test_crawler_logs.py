@@ -158,6 +158,36 @@ FORMATS = {
         }
     )
     + "\n",
+    "Azure Front Door": json.dumps(
+        {
+            "time": "2026-05-01T10:00:00Z",
+            "category": "FrontDoorAccessLog",
+            "properties": {
+                "httpMethod": "GET",
+                "httpStatusCode": "200",
+                "requestUri": "https://www.example.com:443/a?b=1&c=2",
+                "userAgent": GOOGLEBOT,
+                "clientIp": OURS,
+            },
+        }
+    )
+    + "\n",
+    "Azure Application Gateway": json.dumps(
+        {
+            "timeStamp": "2026-05-01T10:00:00+00:00",
+            "properties": {
+                "clientIP": OURS,
+                "httpMethod": "GET",
+                "requestUri": "/a",
+                "requestQuery": "b=1&c=2",
+                "userAgent": GOOGLEBOT,
+                "httpStatus": 200,
+                "host": "10.0.0.4",
+                "originalHost": "www.example.com",
+            },
+        }
+    )
+    + "\n",
     "Vercel": json.dumps(
         {
             "id": "1573817250283254651097202070",

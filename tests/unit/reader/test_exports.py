@@ -34,6 +34,16 @@ LONG = "x" * 140_000
 FROG_ROWS = [f"{SITE}/a", *(f"{LEFT_OUT}{SITE}/{path}" for path in ("b", "c", "d.png", "e"))]
 LISTS = {
     "frog": (FROG, "Screaming Frog", FROG_ROWS),
+    **{
+        f"frog, {language}": (
+            FROG.replace(FROG.partition("\n")[0], header).replace("Non-Indexable", no), "CSV", FROG_ROWS)
+        for language, header, no in (
+            ("German", "Adresse,Inhaltstyp,Statuscode,Status,Indexierbarkeit,Titel 1", "Nicht indexierbar"),
+            ("French", "Adresse,Type de contenu,Code de réponse,Statut,Indexabilité,Titre 1", "Non indexable"),
+            ("Spanish", "Dirección,Tipo de contenido,Código de respuesta,Estado,Indexabilidad,Título 1", "No indexable"),
+            ("Italian", "Indirizzo,Tipo di contenuto,Codice di stato,Stato,Indicizzabilità,Titolo 1", "Non indicizzabile"),
+        )
+    },
     "frog with a title": (f'"Internal - HTML"\n{FROG}', "Screaming Frog", FROG_ROWS),
     "search console, performance": (
         f"Top pages,Clicks,Impressions,CTR,Position\n{SITE}/a,10,100,10%,1.2\n", "Search Console", [f"{SITE}/a"]),
