@@ -10,7 +10,7 @@ import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from types import ModuleType
 
@@ -290,6 +290,14 @@ def _options(re2: ModuleType) -> object:
     return options
 
 
+FEW = 8
+"""Patterns with a star that are tested one by one. With more, a path is first searched for their pieces."""
+PIECE = 4
+"""Characters of a piece."""
+MAX_PIECES = 64
+"""Pieces of a pattern to choose from."""
+
+
 class RuleSet:
     """The rules of a group. The heaviest clause that matches a path decides; if none matches, the path is allowed."""
 
@@ -317,12 +325,33 @@ class RuleSet:
         """The clause that decides on a path in compared form; None if none matches."""
         found = [self.constant, self._exact.get(path), *(self._prefixes.get(path[:size]) for size in self._lengths)]
         best = max(filter(None, found), key=_weight_of, default=None)
-        for clause in self._wild:
+        for clause in map(self._wild.__getitem__, self._candidates(path)):
             if best is not None and clause.weight <= best.weight:
                 break
             if clause.pattern.matches(path):
                 return clause
         return best
+
+    def _candidates(self, path: str) -> Iterable[int]:
+        """Places in `_wild` of the patterns that may match a path, in order."""
+        if len(self._wild) <= FEW:
+            return range(len(self._wild))
+        known, sizes = self._by_piece
+        found = known.keys() & {path[at : at + size] for size in sizes for at in range(len(path) - size + 1)}
+        return sorted(place for piece in found for place in known[piece])
+
+    @cached_property
+    def _by_piece(self) -> tuple[dict[str, list[int]], set[int]]:
+        """Places in `_wild` by a piece of the pattern that each path contains that it matches, and the sizes of these.
+        Of the pieces of a pattern, the one that the fewest share so far."""
+        known: dict[str, list[int]] = {}
+        for place, clause in enumerate(self._wild):
+            text = max(clause.pattern.parts, key=len)
+            size = min(PIECE, len(text))
+            pieces = [text[at : at + size] for at in range(min(len(text) - size + 1, MAX_PIECES))]
+            rarest = min(pieces, key=lambda piece: len(known.get(piece, ())))
+            known.setdefault(rarest, []).append(place)
+        return known, {*map(len, known)}
 
     def allows(self, path: str) -> bool:
         """True if a path in compared form is allowed."""

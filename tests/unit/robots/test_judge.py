@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from protego import Protego
 
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.robots import ruleset as automaton
@@ -67,21 +69,25 @@ def test_files_like_real_ones_are_judged_alike(name: str) -> None:
 def test_many_wildcards_are_judged_alike() -> None:
     written = [f"Disallow: /*/{number}*/x{number}" for number in range(40)]
     written += [f"Allow: /*/{number}*/x{number}$" for number in range(0, 40, 2)]
-    robots = policy("\n".join(["User-agent: *", *written]))
+    text = "\n".join(["User-agent: *", *written])
+    robots, protego = policy(text), Protego.parse(text)
     batch = [at(f"/a/{number}/b/x{number}{end}") for number in range(42) for end in ("", "y")]
     found = BatchVerdicts(robots, AGENTS[:1]).judge(batch)
+    assert [not denied for denied in found] == [protego.can_fetch(url, "Googlebot") for url in batch]
     assert found == one_by_one(robots, batch, AGENTS[:1])
     assert Counter(found) == {(): 20, ("Googlebot",): 64}
 
 
-@given(files, made)
-def test_deciding_clause_is_the_heaviest_that_matches(text: str, rest: str) -> None:
+@given(files, made, st.integers(1, 4))
+def test_deciding_clause_is_the_heaviest_that_matches(text: str, rest: str, size: int) -> None:
     path = path_of(f"https://example.com/{rest}")
     for group in policy(text.encode()).groups.values():
         matching = [each for rule in group.rules for each in clauses(rule) if each.pattern.matches(path)]
         clause = RuleSet(group.rules).deciding(path)
         expected = max(matching, key=lambda each: each.weight, default=None)
         assert (clause and clause.weight) == (expected and expected.weight)
+        with patch.object(automaton, "FEW", 0), patch.object(automaton, "PIECE", size):
+            assert RuleSet(group.rules).deciding(path) == clause
 
 
 @given(st.lists(st.sampled_from(("a", "b", "ab", "/", "")), min_size=1, max_size=5), st.booleans(), made)
@@ -189,3 +195,16 @@ def test_line_search_misses_no_line(written: list[str], batch: list[str]) -> Non
     assert matching <= numbers
     if all(automaton.is_exact_search(each.pattern) for each in found):
         assert matching == numbers
+
+
+class Untested(Pattern):
+    """A pattern that no path is compared with."""
+
+    def matches(self, path: str) -> bool:
+        raise AssertionError(f"{self} has nothing in common with {path}")
+
+
+def test_a_path_is_compared_with_few_of_many_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automaton, "Pattern", Untested)
+    rules = RuleSet(PathRule(False, f"/*{word}{number}*/x", number, "") for word in "bcd" for number in range(5_000))
+    assert rules.deciding(f"/a/{'e' * 40}/x") is None
