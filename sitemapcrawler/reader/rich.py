@@ -148,11 +148,14 @@ EXTENSIONS = {
 def pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
     """Compile the pattern of an entry in a document that binds these prefixes to their usual namespaces.
 
-    Its groups: the URL, the other fields, the objects, and fields behind these.
+    Its groups: the URL, date and hints in the order of the schema, further ones, the objects, and fields behind these.
     """
     objects = "|".join(EXTENSIONS[prefix][1] for prefix in prefixes) or "(?!)"
+    values = {"lastmod": WORDS, "changefreq": WORDS, "priority": NUMBER}
+    # What a match may leave out is not there, so that a search that fails tries nothing twice.
+    ordered = "".join(rf"(?:<{name}>({text})</{name}>{S})?(?!<{name}>)" for name, text in values.items())
     fields = rf"((?:{FIELD}{S})*+)"
-    return re.compile(rf"<url>{S}<loc>({URL})</loc>{S}{fields}((?:(?:{objects}){S})*+){fields}</url>{S}")
+    return re.compile(rf"<url>{S}<loc>({URL})</loc>{S}{ordered}{fields}((?:(?:{objects}){S})*+){fields}</url>{S}")
 
 
 FIELDS = re.compile(r"<(lastmod|changefreq|priority)>([^<]*)<")
@@ -194,7 +197,7 @@ class RichReader:
             end = entry.end()
             if text.find("@", position, end) >= 0 and SECRET.search(text, position, end):
                 break
-            if not entry[3] and ENTRY.match(text, position):
+            if not entry[6] and ENTRY.match(text, position):
                 break
             record = self._record(entry, line)
             if record is None:
@@ -210,11 +213,21 @@ class RichReader:
 
     def _record(self, entry: re.Match[str], line: int) -> UrlRecord | None:
         """Return the record of an entry; None if some value needs a parser."""
-        loc, before, objects, behind = entry.groups()
-        record = UrlRecord(loc.replace("&amp;", "&") if "&" in loc else loc, None, self._entries.sitemap, line)
-        fields = FIELDS.findall(before + behind)
-        if fields and not _fill(record, fields):
+        loc, lastmod, changefreq, priority, more, objects, behind = entry.groups()
+        others: tuple[str, ...] = ()
+        if more or behind:
+            found = FIELDS.findall(more + behind)
+            others = tuple([name for name, _ in found])
+            values = {"lastmod": lastmod, "changefreq": changefreq, "priority": priority}
+            if len({*others}) < len(others) or any(values[name] is not None for name in others):
+                return None
+            lastmod, changefreq, priority = {**values, **dict(found)}.values()
+        if not _is_readable(changefreq, priority):
             return None
+        record = UrlRecord(
+            loc.replace("&amp;", "&") if "&" in loc else loc, None, self._entries.sitemap, line,
+            lastmod, lastmod and utc(lastmod), changefreq, None if priority is None else float(priority),
+        )  # fmt: skip
         parts: tuple[object, ...] | None = ()
         if objects:
             parts = _extend(record, objects)
@@ -224,29 +237,16 @@ class RichReader:
         if self._entries.keep_source:
             self._entries.notes.on(record).source = entry[0]
         if self._keeps:
-            names = tuple([name for name, _ in fields])
-            is_late = bool(objects and behind)
-            priority = next((value for name, value in fields if name == "priority"), None)
-            written = Unparsed(self._parse, entry[0], line, (names, is_late, parts), priority)
-            self._entries.notes.on(record).written = written
+            shape = (lastmod is None, changefreq is None, priority is None, others, bool(objects and behind), parts)
+            self._entries.notes.on(record).written = Unparsed(self._parse, entry[0], line, shape, priority)
         return record
 
 
-def _fill(record: UrlRecord, fields: list[tuple[str, str]]) -> bool:
-    """Set the fields of the protocol; False if one occurs twice, or holds what the reader keeps in `extra`."""
-    values = dict(fields)
-    if len(values) < len(fields):
-        return False
-    lastmod, changefreq, priority = values.get("lastmod"), values.get("changefreq"), values.get("priority")
+def _is_readable(changefreq: str | None, priority: str | None) -> bool:
+    """False for what the reader keeps in `extra`, or reads in another case."""
     if changefreq is not None and changefreq not in FREQUENCIES and changefreq.lower() in FREQUENCIES:
         return False
-    if priority is not None and not DECIMAL.fullmatch(priority):
-        return False
-    if lastmod is not None:
-        record.lastmod, record.lastmod_at = lastmod, utc(lastmod)
-    record.changefreq = changefreq
-    record.priority = None if priority is None else float(priority)
-    return True
+    return priority is None or DECIMAL.fullmatch(priority) is not None
 
 
 MARKUP = re.compile("&(?!amp;)")
