@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import attrgetter
 
 from sitemapcrawler.items import Moment, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled, shown
@@ -131,6 +132,9 @@ class ChildRecord:
     """True if the entry could be read only after a repair."""
 
 
+_values_of = attrgetter(*ChildRecord.__match_args__)
+
+
 class ChildEntry(ChildRecord):
     """A child record in the hands of a program: `lastmod_at` is a `datetime` in UTC, or None."""
 
@@ -141,7 +145,7 @@ class ChildEntry(ChildRecord):
     @classmethod
     def convert(cls, record: ChildRecord) -> ChildEntry:
         """Return a copy: rules on an index still need the record."""
-        return cls(*astuple(record))
+        return cls(*_values_of(record))
 
 
 Entry = UrlRecord | ChildRecord

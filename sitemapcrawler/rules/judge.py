@@ -6,7 +6,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import cast
 from weakref import WeakValueDictionary
@@ -217,6 +217,12 @@ class Judge:
             rules = [rule for rule in self._choice.rules(*chosen) if Of.ENTRY not in rule.of]
             found = self._rules_of[subjects] = rules, all(rule.judges_one_value for rule in rules)
         return found
+
+    def _on_child(self, odd: int) -> list[Rule]:
+        """Return the rules on an entry of an index, given its odd fields as a sum of bits."""
+        usual = {one for at, one in enumerate(FIELDS) if not odd >> at & 1}
+        fields = ((rule, set(FIELDS).intersection(rule.of)) for rule in self._rules[Of.CHILD])
+        return [rule for rule, judged in fields if not judged or judged - usual]
 
     def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts | VerdictFacts) -> Iterator[RuleMessage]:
         """Run rules on an entry. Those whose findings are only counted need no lines and texts."""
@@ -469,8 +475,11 @@ class Judge:
     def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
+        odd = file.odd_children() if self._rules[Of.CHILD] else {}
+        rules_on = cache(self._on_child)
         for child in file.children:
-            for said in self._messages(self._rules[Of.CHILD], ChildFacts(child, file)):
+            repeated, fields = odd.get(id(child), (False, 0))
+            for said in self._messages(rules_on(fields), ChildFacts(child, file, repeated, fields)):
                 yield *said, child.line, child.loc
 
     def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:

@@ -52,7 +52,8 @@ class Of(StrEnum):
     CHANGEFREQ = "changefreq"
     PRIORITY = "priority"
     CHILD = "child"
-    """Each entry of an index: `facts.given.ChildFacts`."""
+    """Each entry of an index; with fields, as in `(Of.LOC, Of.CHILD)`, those of which one of these is not usual:
+    `facts.given.ChildFacts`."""
     FILE = "file"
     """Each file after it has been read: `facts.given.FileFacts`."""
     WHOLE = "whole"

@@ -16,7 +16,7 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat, format_named
-from sitemapcrawler.reader.notes import Note
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.replies import ReplyRecord
 from sitemapcrawler.replies.discovery import INDEX
@@ -24,7 +24,7 @@ from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.robots.usage import Preference
-from sitemapcrawler.rules.facts.suspects import Suspects
+from sitemapcrawler.rules.facts.suspects import ALL_ODD, BITS, CLEAN_CHILD, Suspects
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
@@ -159,8 +159,6 @@ class FileFacts:
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
     values: dict[Value, Known] = field(default_factory=dict)
     """What rules find in an entry by the values of its odd fields, once it becomes no record any more."""
-    _listed: set[str] = field(default_factory=set, repr=False)
-    _repeated: set[int] = field(default_factory=set, repr=False)
 
     def list_child(self, child: ChildRecord) -> None:
         self.child_count += 1
@@ -168,12 +166,13 @@ class FileFacts:
         self.child_tally.count_dates([child])
         if len(self.children) < MAX_CHILDREN:
             self.children.append(child)
-            self._repeated.update([id(child)] if child.loc in self._listed else [])
-            self._listed.add(child.loc)
 
-    def lists_again(self, child: ChildRecord) -> bool:
-        """True for one of `children` whose URL occurred earlier in the index."""
-        return id(child) in self._repeated
+    def odd_children(self) -> dict[int, tuple[bool, int]]:
+        """By the identity of each of `children` that is not usual: whether its URL occurred earlier, and which fields
+        are odd, as `Suspects.odd_entries` yields them."""
+        suspects = Suspects(self._folders(), (*self.places, *self.ancestors), self.fetched_at, CLEAN_CHILD)
+        found = suspects.odd_entries(self.children, Notes(), any_values=True)
+        return {id(child): (repeated, odd) for child, repeated, odd, _ in found}
 
     def is_above(self, url: str) -> bool:
         """True for the URL of an index above this file."""
@@ -412,6 +411,14 @@ class ChildFacts(EntryFacts):
     """One `<sitemap>` of an index."""
 
     record: ChildRecord
+    repeated: bool = False
+    """True if the same URL occurred earlier in the index."""
+    odd: int = ALL_ODD
+    """The fields that are not usual, as a sum of `suspects.BITS`."""
+
+    @cached_property
+    def usual(self) -> bool:
+        return not self.odd & (BITS["loc"] | BITS["place"])
 
 
 @dataclass

@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from functools import lru_cache
 from string import printable
+from typing import TypeVar
 from urllib.parse import quote
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import BLANKS, Element, Unparsed
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.reader.entries import FREQUENCIES
+from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord, Entry
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.registry import RULES, UrlWith
+from sitemapcrawler.urls import visit_key
 from sitemapcrawler.urls.expressions import re2
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 
@@ -59,8 +61,10 @@ SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
 PATH = rf"[{SAFE}&]*+(?:(?:(?<!/)\.|(?:%(?!2[eE])[0-9A-Fa-f]{{2}})++)[{SAFE}&]*+)*+"
 """A path without segments that start with a dot, escaped or not."""
 QUERY = rf"(?:\?[{SAFE}&.?]*+(?:%[0-9A-Fa-f]{{2}}[{SAFE}&.?]*+)*+)?+"
+CLEAN_CHILD = PATH + QUERY
+"""Path and query of a usual URL in an index: no dot segments, no fragment."""
 CLEAN = rf"{PATH}(?<!\.xml)(?<!\.gz){QUERY}"
-"""Path and query of a usual URL: no dot segments, no fragment, no sitemap file name."""
+"""The same for a page: no sitemap file name."""
 ANY_HOST = (
     r"https?://(?=[^/]{4,253}/)(?!xn--|[^/]*\.(?:xn--|localhost/|local/|test/|internal/|invalid/|localdomain/))"
     r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]/"
@@ -75,18 +79,24 @@ FIELDS = ("loc", "lastmod", "changefreq", "priority")
 """Elements of a plain entry, in this order."""
 
 
+AnyEntry = TypeVar("AnyEntry", bound=Entry)
+
+
 class Suspects:
     """Finds the entries of one file that per-entry rules need to check."""
 
-    def __init__(self, folders: Sequence[str] | None, own: Sequence[str], fetched_at: datetime) -> None:
-        """`folders`: URL prefixes the file may list; None if unknown. `own`: URLs of the file itself."""
+    def __init__(
+        self, folders: Sequence[str] | None, own: Sequence[str], fetched_at: datetime, usual: str = CLEAN
+    ) -> None:
+        """`folders`: URL prefixes the file may list; None if unknown. `own`: URLs of the file itself, and of
+        the indexes above it. `usual`: expression for path and query."""
         self.first: dict[str, tuple[str, int | None]] = {}
         """The first `MAX_CLOSELY` URLs with their lines, by `shape_of`."""
         self.similar: dict[str, str] = {}
         """{URL: earlier URL} for URLs of the current batch that differ only in case, escapes or final slashes."""
         self._now = iso(fetched_at)
-        self._clean = clean_pattern(folders, own)
-        self._clean_elsewhere = clean_pattern(folders, own, anywhere=True)
+        self._clean = clean_pattern(folders, own, usual)
+        self._clean_elsewhere = clean_pattern(folders, own, usual, anywhere=True)
         self._seen = Seen()
         self._telling = telling()
 
@@ -96,8 +106,8 @@ class Suspects:
         return not self._seen.full
 
     def odd_entries(
-        self, urls: Sequence[UrlRecord], notes: Notes, any_values: bool = False
-    ) -> Iterator[tuple[UrlRecord, bool, int, str]]:
+        self, urls: Sequence[AnyEntry], notes: Notes, any_values: bool = False
+    ) -> Iterator[tuple[AnyEntry, bool, int, str]]:
         """Yield the entries that need a closer look, each with whether it repeats an earlier entry, which of its fields
         are odd, as a sum of `BITS`, and its form: the odd texts, with 0 for each digit of a date.
 
@@ -152,7 +162,7 @@ class Suspects:
         earlier, repeated[url] = repeated[url], True
         return earlier
 
-    def _similar(self, urls: Sequence[UrlRecord]) -> dict[str, str]:
+    def _similar(self, urls: Sequence[Entry]) -> dict[str, str]:
         first = self.first
         before = len(first)
         shapes = [(shape_of(record.loc), record) for record in urls if len(record.loc) <= MAX_LENGTH]
@@ -178,9 +188,11 @@ NO_DIGITS = str.maketrans("123456789", "0" * 9)
 PRIORITY = re.compile(r"0?\.[0-9]{1,4}|0|1(?:\.0{1,4})?")
 
 
-def odd_fields(entry: Element | Unparsed | None, record: UrlRecord) -> tuple[int, str]:
+def odd_fields(entry: Element | Unparsed | None, record: Entry) -> tuple[int, str]:
     """Which fields of an entry are not written as in a plain one, or hold values that no plain one has: a sum of
     `BITS`, and their texts (see `Suspects.odd_entries`). Whether a URL or date is usual is not checked."""
+    if isinstance(record, ChildRecord):
+        return _odd_texts(record.lastmod, None, None)
     if entry is None:
         odd = 0 if record.lastmod is None or DATE.fullmatch(record.lastmod) else BITS["lastmod"]
         odd |= 0 if record.changefreq is None or record.changefreq in FREQUENCIES else BITS["changefreq"]
@@ -234,18 +246,18 @@ def is_usual_value(field: str, text: str, record: UrlRecord) -> bool:
     return (DATE if field == "lastmod" else PRIORITY).fullmatch(text) is not None
 
 
-def has_objects(record: UrlRecord) -> bool:
+def has_objects(record: Entry) -> bool:
     """True for an entry with objects of a namespace."""
-    return bool(
+    return isinstance(record, UrlRecord) and bool(
         record.images or record.videos or record.alternates or record.news is not None or record.extra is not None
     )
 
 
 def clean_pattern(
-    folders: Sequence[str] | None, own: Sequence[str] = (), anywhere: bool = False
+    folders: Sequence[str] | None, own: Sequence[str] = (), rest: str = CLEAN, anywhere: bool = False
 ) -> Callable[[str], re.Match[str] | None]:
-    """Compile a test for clean URLs below any of `folders`, except the file's `own` URLs. `anywhere`: also in other
-    folders of their hosts, and on other public hosts."""
+    """Compile a test for clean URLs below any of `folders`, except `own` ones in any spelling. `anywhere`: also in
+    other folders of their hosts, and on other public hosts."""
     if folders is None:
         start = ANY_HOST
     else:
@@ -254,9 +266,10 @@ def clean_pattern(
             usual = sorted({"/".join(folder.split("/", 3)[:3]) + "/" for folder in usual})
         start = "|".join([*map(re.escape, usual), *[ANY_HOST] * anywhere])
         start = f"(?:{start})" if start else "(?!)"
-    pattern = re.compile(start + CLEAN)
-    own = [re.escape(url) for url in own if pattern.fullmatch(url)]
-    return re.compile(rf"(?!(?:{'|'.join(own)})\Z)" + pattern.pattern).fullmatch if own else pattern.fullmatch
+    pattern = re.compile(start + rest)
+    # Clean URLs with one key differ only in the case of escapes.
+    own = [re.escape(url) for url in map(visit_key, own) if pattern.fullmatch(url)]
+    return re.compile(rf"(?!(?i:{'|'.join(own)})\Z)" + pattern.pattern).fullmatch if own else pattern.fullmatch
 
 
 NOTHING = r"[^\s\S]"

@@ -244,7 +244,7 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     Bad: `https://example.com/sitemap.xml` in `https://example.com/sitemap.xml`
     Good: only the sitemaps of pages
     """
-    if child.sound and child.file.is_itself(child.record.loc):
+    if child.uri is not None and child.file.is_itself(child.record.loc):
         yield Message("the index lists itself", child.record.line, value=child.record.loc)
 
 
@@ -257,7 +257,8 @@ def index_loop(child: ChildFacts) -> Iterator[Message]:
     Bad: `a.xml` lists `b.xml`, and `b.xml` lists `a.xml`
     Good: only the sitemaps of pages
     """
-    if child.sound and child.file.is_above(child.record.loc) and not child.file.is_itself(child.record.loc):
+    url = child.record.loc
+    if child.uri is not None and child.file.is_above(url) and not child.file.is_itself(url):
         yield Message("lists an index above it: a loop", child.record.line, value=child.record.loc)
 
 
@@ -305,7 +306,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     Bad: `<loc>/sitemap-1.xml</loc>`
     Good: `<loc>https://example.com/sitemap-1.xml</loc>`
     """
-    if child.form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE) and not child.lacks_site:
+    if not child.usual and child.form in (Form.RELATIVE, Form.PROTOCOL_RELATIVE) and not child.lacks_site:
         yield Message(f"{child.written!r} is not absolute", child.record.line, value=child.written)
 
 
@@ -348,7 +349,7 @@ def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
     Bad: two entries with `https://example.com/sitemap-1.xml`
     Good: one entry for each sitemap
     """
-    if child.file.lists_again(child.record):
+    if child.repeated:
         yield Message("the index lists the same sitemap earlier", child.record.line, value=child.record.loc)
 
 

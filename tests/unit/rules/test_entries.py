@@ -27,7 +27,7 @@ from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
 from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, UrlWith, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts import suspects
-from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.given import ChildFacts, EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import MAX_VALUES, Judge
 from sitemapcrawler.rules.registry import FIELDS, RULES, Subject
 from sitemapcrawler.urls.expressions import re2
@@ -53,7 +53,8 @@ def same(data: bytes, **given: object) -> None:
     """Assert that every rule finds the same if it is called with all entries."""
     everywhere = tuple(replace(one, of=tuple(dict.fromkeys(map(widened, one.of)))) for one in all_rules())
     found = judged(data, all_rules(), **given)
-    with patch.object(EntryFacts, "usual", False):  # as which rules on URLs pass over it
+    # As which rules on URLs pass over them.
+    with patch.object(EntryFacts, "usual", False), patch.object(ChildFacts, "usual", False):
         assert found == judged(data, everywhere, **given)
 
 
@@ -244,6 +245,8 @@ def toy_rules() -> Iterator[None]:
     rule("toy-image", Severity.INFO, "", IMAGE_EXTENSION)(listed)
     rule("image-toy", Severity.INFO, "")(listed)
     rule("toy-child", Severity.INFO, "", Of.CHILD)(listed)
+    for field in (Of.LOC, Of.LASTMOD):
+        rule(f"toy-child-{field}", Severity.INFO, "", (field, Of.CHILD))(listed)
     yield
     RULES.clear()
     RULES.update(before)
@@ -265,7 +268,7 @@ def test_rule_sees_the_entries_of_an_index_that_it_declares() -> None:
 <sitemap><loc>https://example.com/date.xml</loc><lastmod>today</lastmod></sitemap>
 <sitemap><loc>https://example.com/plain.xml</loc></sitemap>
 </sitemapindex>"""
-    assert lines_of(data) == {"toy-child": [2, 3, 4, 5]}
+    assert lines_of(data) == {"toy-child": [2, 3, 4, 5], "toy-child-loc": [2, 3, 5], "toy-child-lastmod": [4]}
 
 
 @pytest.mark.usefixtures("toy_rules")
@@ -299,6 +302,8 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
 </urlset>"""
     assert lines_of(data) == {
         "toy-every": [2, 3, 4, 5, 6],
+        "toy-child-loc": [3],
+        "toy-child-lastmod": [5],
         "image-toy": [2, 3, 4, 5, 6],
         "toy-image": [4],
         "toy-place": [3],
