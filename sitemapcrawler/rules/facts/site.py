@@ -165,6 +165,19 @@ AGAIN = Table(
 )
 """All entries of pages that are listed more than once."""
 
+REPEATING = Table(
+    "site_repeating",
+    f"""
+    FROM temp.site_files WHERE file IN (SELECT {file_of("place")} FROM temp.site_again)
+    UNION
+    SELECT f.* REPLACE (CASE WHEN kind IN ('image', 'video') THEN 'page' ELSE kind END AS kind, false AS versions)
+    FROM temp.site_files f JOIN temp.site_again a ON f.file = {file_of("a.place")}
+    GROUP BY ALL HAVING 2 * count(DISTINCT a.page) < any_value(f.entries)""",
+    of=(AGAIN,),
+)
+"""Files with such entries, as in `FILES`, and again as plain files of pages if most of their pages are listed nowhere
+else. The others with images, videos or language versions are files apart."""
+
 ORIGINS = Table(
     "site_origins",
     f"""

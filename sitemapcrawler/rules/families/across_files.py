@@ -13,6 +13,7 @@ from sitemapcrawler.rules.facts.site import (
     LISTED,
     ORIGINS,
     PLACED,
+    REPEATING,
     WHOLE,
     SiteFacts,
     file_of,
@@ -46,7 +47,7 @@ ADDED = f"""
          THEN {text_key(ADDED_IMAGES, ADDED_VIDEOS)} END"""
 """SQL for what an entry of an image or video file adds."""
 RELISTED = f"""
-    temp.site_again a JOIN temp.site_files f ON f.file = {file_of("a.place")}
+    temp.site_again a JOIN temp.site_repeating f ON f.file = {file_of("a.place")}
     JOIN urls u ON u.rowid = {row_of("a.place")}
     WHERE f.kind NOT IN {OWN_LISTS} AND u.news IS NULL"""
 """SQL for repeated entries of pages, in files that may list all pages."""
@@ -68,7 +69,8 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """Several files of a site list the same page.
 
     Files that add something do not count: feeds and news, which list the latest pages again, and separate files of
-    images, videos or language versions. Two files with the same images or videos of a page add nothing.
+    images, videos or language versions, if other files list at least half of their pages. Two files with the same
+    images or videos of a page add nothing.
 
     Why: Search engines read each entry, the entries may contradict each other, and counts by section mean little.
     Fix: List each page in one file only.
@@ -78,11 +80,12 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     site.need(AGAIN)
     if not site.has_rows("temp.site_again"):
         return
+    site.need(REPEATING)
     listed = f"SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {RELISTED}"
     faults = f"""
         SELECT min(place) AS place, count(DISTINCT file) AS number, max(place) AS other
         FROM ({listed}) GROUP BY page, site, kind, versions, added HAVING min(file) < max(file)
-        QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place)) = 1"""
+        QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place), number DESC) = 1"""
     entries = f"""
         SELECT place FROM ({listed}) WINDOW alike AS (PARTITION BY page, site, kind, versions, added)
         QUALIFY min(file) OVER alike < max(file) OVER alike"""
@@ -107,6 +110,7 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     site.need(AGAIN)
     if not site.has_rows("temp.site_again"):
         return
+    site.need(REPEATING)
     faults = f"""
         SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
                min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what

@@ -106,9 +106,13 @@ OVERLAPS: dict[str, tuple[list[Any], bool, bool]] = {
     "more images of a page that has some": (
         [page("/a", A, images=JPG), page("/a", B, images=[*JPG, *OTHER_JPG])], False, False,
     ),
+    "images, of a file of its own pages": ([FIRST, *(page(f"/{n}", B, images=JPG) for n in "bc"), again(images=JPG)], True, True),
     "videos": ([FIRST, again(videos=[Video(content_loc="a.mp4")])], False, False),
     "videos without a field": ([FIRST, page("/a", B, videos=[Video()])], False, False),
     "language versions": ([FIRST, again(links=LINKS)], False, True),
+    "language versions, of a file of its own pages": (
+        [FIRST, *(page(f"/{n}", B, links=LINKS) for n in "bc"), again(links=LINKS)], True, True,
+    ),
     "the same language versions": ([page("/a", A, links=LINKS), page("/a", B, links=LINKS)], True, False),
     "news": ([FIRST, again(news=News())], False, False),
     "pages": ([FIRST, again()], True, True),
