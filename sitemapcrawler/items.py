@@ -705,9 +705,9 @@ class RobotsRecord:
     crawl_delay: float | None = None
     """Seconds between requests that it asks of us."""
     urls: int = 0
-    """Listed URLs that were judged by it."""
+    """Entries that were judged by it: a URL counts as often as it is listed."""
     agents: dict[str, int] = field(default_factory=dict)
-    """Listed URLs that it denies each crawler; crawlers that it denies nothing are left out."""
+    """Entries of these that it denies each crawler; crawlers that it denies nothing are left out."""
     follows: dict[str, str] = field(default_factory=dict)
     """Whose group each crawler follows, where it has none of its own: another one's, or `*`."""
     issues: Sequence[str] = ()
@@ -1348,7 +1348,7 @@ class SummaryRecord:
     severity_reach: dict[str, Reach] = field(default_factory=dict)
     """The same for all findings of a severity together. A URL with errors and warnings counts for both."""
     agents: dict[str, int] = field(default_factory=dict)
-    """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
+    """Entries that robots.txt denies each crawler; crawlers that are denied nothing are left out. `crawlers` counts URLs."""
     crawlers: Sequence[CrawlerAccess] = ()
     """What is known of each crawler in the arguments `agents` and `fetch_as`, in their order."""
     rendered: dict[str, int] = field(default_factory=dict)
