@@ -1348,7 +1348,7 @@ class SummaryRecord:
     severity_reach: dict[str, Reach] = field(default_factory=dict)
     """The same for all findings of a severity together. A URL with errors and warnings counts for both."""
     agents: dict[str, int] = field(default_factory=dict)
-    """Entries that robots.txt denies each crawler; crawlers that are denied nothing are left out. `crawlers` counts URLs."""
+    """Entries that robots.txt denies each crawler; crawlers denied nothing are left out. `crawlers` counts URLs."""
     crawlers: Sequence[CrawlerAccess] = ()
     """What is known of each crawler in the arguments `agents` and `fetch_as`, in their order."""
     rendered: dict[str, int] = field(default_factory=dict)

@@ -70,10 +70,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class DecidingLine:
-    """A line of robots.txt, and URLs that it denies."""
+    """A line of robots.txt, and URLs that it denies; without URLs, a note on lines that are left out."""
 
     text: str
-    urls: Sequence[str]
+    urls: Sequence[str] = ()
     """The first of them."""
 
 
@@ -157,7 +157,7 @@ def has_fetched(found: CrawlerAccess) -> Cell | None:
         return None
     notes = [
         f"last on {_day(fetches.last)}" if fetches.last else "",
-        f"after {counted(round(fetches.days), 'day')} (median)" if fetches.days is not None else "",
+        f"{fetches.days:,.1f} days after lastmod (median)" if fetches.days is not None else "",
         f"{counted(fetches.errors, 'page')} answered with an error" if fetches.errors else "",
         f"{counted(fetches.denied, 'page')} although denied" if fetches.denied else "",
         f"{counted(fetches.pretended, 'request')} of other programs under its name" if fetches.pretended else "",
@@ -240,7 +240,8 @@ def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
     urls: dict[str, list[str]] = {}
     for line, url in denied:
         urls.setdefault(line, []).append(url)
-    return tuple(DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES))
+    lines = [DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES)]
+    return (*lines, *([DecidingLine("and more lines")] if len(urls) > MAX_LINES else []))
 
 
 def _joined(rows: Iterable[TableRow], judged: int) -> list[TableRow]:

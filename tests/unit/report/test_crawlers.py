@@ -150,6 +150,15 @@ def logged() -> Report:
     return made
 
 
+def test_lines_beyond_the_first_are_mentioned() -> None:
+    lines = [f"line {at}, Disallow: /{at}" for at in range(6)]
+    made = report({"GPTBot": 6}, [example(f"https://e.com/{at}", {"GPTBot": line}) for at, line in enumerate(lines)])
+    table = crawler_table(made)
+    assert table is not None
+    assert [line.text for line in table.rows[0].lines] == [*lines[:5], "and more lines"]
+    assert "Disallow: /4: https://e.com/4and more lines" in html.fromstring(page(made)).text_content()
+
+
 def test_what_a_crawler_has_fetched_is_a_column_of_its_own() -> None:
     table = crawler_table(logged())
     assert table is not None
@@ -157,7 +166,7 @@ def test_what_a_crawler_has_fetched_is_a_column_of_its_own() -> None:
     [row] = table.rows
     assert [(cell.text, cell.note, cell.order) for cell in row.cells if cell] == [
         ("10 of 10 listed pages", "", 0.0),
-        ("5 of 10", "last on 8 May 2026; after 4 days (median); 1 page answered with an error", 5),
+        ("5 of 10", "last on 8 May 2026; 4.0 days after lastmod (median); 1 page answered with an error", 5),
     ]
 
 
