@@ -548,13 +548,18 @@ class Judge:
         line of robots.txt."""
         issues: dict[str, Severity] = {}
         findings: list[FindingRecord] = []
+        values: set[tuple[str, str]] = set()
         for rule, message, line, url in said:
             if self._choice.allowed(rule, url or file.url):
                 continue
             severity = self._choice.severity(rule, message.severity)
             if self._sums_up_entries(rule, message) if gathers else self._sums_up_files(rule, record):
-                known = isinstance(record, UrlRecord) and (rule.id in issues or rule.id in record.issues)
-                if rule.by_value or not known:
+                known = rule.id in issues or rule.id in record.issues
+                if rule.by_value:
+                    value = rule.id, key_of(rule, message, severity)
+                    known = value in values
+                    values.add(value)
+                if not known or not isinstance(record, UrlRecord):
                     self._sum_up((rule, message, line, url), severity, file, int(gathers))
             else:
                 found = self._found(rule, file)

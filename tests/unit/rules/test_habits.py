@@ -36,8 +36,9 @@ def habit(per: Per = Per.FILE, *needs: Of, severity: Severity = Severity.INFO, *
     """A rule that speaks of every entry or file."""
 
     def check(given: Any) -> Iterator[Message]:
-        record = getattr(given, "record", None)
-        yield Message("as it is", value=getattr(record, "lastmod", None))
+        values = getattr(getattr(given, "record", None), "lastmod", None)
+        for value in values.split() if values else (None,):
+            yield Message("as it is", value=value)
 
     return Rule("loc-x", severity, "", needs or (Of.ENTRY,), check, per=per, many=MANY, **more)
 
@@ -175,7 +176,7 @@ def valued(*values: str) -> list[UrlRecord]:
 
 def test_each_value_is_a_finding() -> None:
     judge, file = Judge(Choice((habit(by_value=True),)), 100), facts()
-    judged(judge, file, valued("dead", "gone", "dead", "dead"))
+    judged(judge, file, valued("dead dead", "gone", "dead", "dead"))
     found = {finding.value: finding.message for finding in judge.file(file.record, file)}
     assert found == {
         "dead": "3 of 4 entries have a habit, for example 'https://example.com/0#x': as it is",
@@ -271,7 +272,8 @@ def test_a_rule_replaces_one_that_reports_once_per_site() -> None:
 
 def test_notes_of_a_rule_by_value_are_told_once() -> None:
     def check(entry: Any) -> Iterator[Message]:
-        yield Message("as it is", value=entry.record.lastmod, severity=Severity.INFO)
+        for value in (entry.record.lastmod, "another"):
+            yield Message("as it is", value=value, severity=Severity.INFO)
 
     rule = Rule("loc-x", Severity.ERROR, "", (Of.ENTRY,), check, per=Per.FILE, many=MANY, by_value=True)
     judge, file = Judge(Choice((rule,)), 100), facts()
