@@ -23,6 +23,7 @@ from sitemapcrawler.rules.facts.given import lacks_site
 from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
 from sitemapcrawler.rules.facts.written import DateForm, Standard, written
 from sitemapcrawler.rules.families.index import TOLERANCE
+from sitemapcrawler.rules.families.lastmod import is_future
 from sitemapcrawler.urls.grammar import Form, Standing, fault_of, form_of, standing
 
 ROOT = root_of(f'<sitemapindex xmlns="{CORE}">')
@@ -207,11 +208,11 @@ class Indexes:
     def _legal(self, child: ChildRecord, changes: list[tuple[str, str, str]]) -> str | None:
         """Return the date of an entry as the protocol wants it; None if it cannot be read, or is in the future."""
         old = (child.lastmod or "").strip()
-        moment = _moment(old)
-        if FUTURE in self._rules and moment is not None and moment > self._rules.at + TOLERANCE:
+        found = written(old, Standard.W3C)
+        if FUTURE in self._rules and is_future(found, child.lastmod_at, self._rules.at):
             changes.append((FUTURE, old, ""))
             return None
-        if not old or written(old, Standard.W3C).form is DateForm.LEGAL:
+        if not old or found.form is DateForm.LEGAL:
             return old or None
         new = w3c(old)
         changes.append((INVALID_DATE, old, new or ""))

@@ -190,12 +190,16 @@ def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
     Good: `<lastmod>2026-01-05</lastmod>`
     """
     found = _written_date(entry)
-    if found is None or not found.is_date:
-        return
-    latest = _latest(entry.file.fetched_at)[found.zoned]
-    if (entry.record.lastmod_at or f"{found.day}T00:00:00Z") > latest:
+    if found is not None and is_future(found, entry.record.lastmod_at, entry.file.fetched_at):
         fetched = iso(entry.file.fetched_at.replace(microsecond=0))
         yield _date_message(entry, f"is in the future: the file was fetched at {fetched}")
+
+
+def is_future(found: Written, moment: str | None, fetched_at: datetime) -> bool:
+    """True for a date later than the fetch of its file in every time zone, by more than clocks usually differ.
+
+    `moment`: the date in UTC; None if unknown."""
+    return found.is_date and (moment or f"{found.day}T00:00:00Z") > _latest(fetched_at)[found.zoned]
 
 
 @lru_cache(maxsize=8)
