@@ -15,7 +15,15 @@ from sitemapcrawler.jobs.links import LinkScope, number_of
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import LINES, iso, literal
-from sitemapcrawler.reader.access_logs import FIELDS, MAX_AGENT, MAX_URL, LogFormat, crawler_pattern, log_format
+from sitemapcrawler.reader.access_logs import (
+    FIELDS,
+    IIS_NAMES,
+    MAX_AGENT,
+    MAX_URL,
+    LogFormat,
+    crawler_pattern,
+    with_columns,
+)
 from sitemapcrawler.reader.lists import UNREAD, cleaned
 from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
@@ -359,7 +367,8 @@ def _blocks(texts: Iterable[str], found: LogFormat) -> Iterator[tuple[LogFormat,
     size = 0
     for text in texts:
         for part in SECTIONS.split(text) if FIELDS in text else (text,):
-            new = log_format([part.partition("\n")[0]]) if part.startswith(FIELDS) else None
+            names = part.partition("\n")[0].removeprefix(FIELDS).split() if part.startswith(FIELDS) else ()
+            new = with_columns(names) if IIS_NAMES.intersection(names) else None
             if some and (size >= AT_ONCE or new not in (None, found)):
                 yield found, "\n".join(some)
                 some, size = [], 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -48,15 +49,18 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
         return COMMON
     fields = next((line[len(FIELDS) :].split() for line in first if line.startswith(FIELDS)), None)
     if fields is not None:
-        if {*fields} >= CLOUDFRONT_NAMES:
-            return _cloudfront(fields)
-        return _iis(fields) if {*fields} >= IIS_NAMES else None
+        return with_columns(fields) if {*fields} >= IIS_NAMES else None
     if any(map(BALANCER_LINE.match, first)):
         return BALANCER
     values = [_object(line) for line in first if line.startswith("{")]
     wrapped = (made for value in values for path, made in WRAPPERS.items() if COMMON_LINE.match(_text(value, path)))
     known = (made for value in values for paths, made in JSON_FORMATS if _has(value, paths))
     return next(chain(wrapped, known), None)
+
+
+def with_columns(names: Sequence[str]) -> LogFormat:
+    """Return the W3C format with these columns. What has no column is unknown."""
+    return _cloudfront(names) if {*names} >= CLOUDFRONT_NAMES else _iis(names)
 
 
 def _object(line: str) -> object:
@@ -300,15 +304,14 @@ def _w3c(
     name: str, cell: Mapping[str, str], cells: str, url: Callable[[str], str], agent: Callable[[str], str]
 ) -> LogFormat:
     """`cell`: SQL for each column, `-` where a value is missing; `url`, `agent`: SQL that decodes SQL for one."""
-    value = {name: f"nullif({place}, '-')" for name, place in cell.items()}
+    value = defaultdict(lambda: "NULL::VARCHAR", {name: f"nullif({place}, '-')" for name, place in cell.items()})
     host = ", ".join(value[name] for name in ("x-host-header", "cs(Host)", "cs-host") if name in value)
-    query = value.get("cs-uri-query", "NULL")
-    address = _client(value.get("X-Forwarded-For", "NULL"), value.get("c-ip", "NULL"))
+    address = _client(value["X-Forwarded-For"], value["c-ip"])
     return LogFormat(
         name,
         f"""
-        SELECT {f"coalesce({host}, NULL)" if host else "NULL"} AS host, {value.get("cs-protocol", "NULL")} AS scheme,
-               {url(f"{value['cs-uri-stem']} || coalesce('?' || {query}, '')")} AS target,
+        SELECT {f"coalesce({host}, NULL)" if host else "NULL"} AS host, {value["cs-protocol"]} AS scheme,
+               {url(f"{value['cs-uri-stem']} || coalesce('?' || {value['cs-uri-query']}, '')")} AS target,
                {value["cs-method"]} AS method, try_cast({value["sc-status"]} AS USMALLINT) AS status,
                try_cast({value["date"]} || ' ' || {value["time"]} AS TIMESTAMP) AS asked,
                {agent(value["cs(User-Agent)"])} AS agent, {address} AS address

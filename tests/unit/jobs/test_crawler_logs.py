@@ -286,14 +286,24 @@ def test_formats(tmp_path: Path, store: Store, name: str, form: str) -> None:
     assert loaded.total.unread == loaded.total.offsite == 0
 
 
-def test_columns_that_change_in_a_log_of_iis(tmp_path: Path, store: Store) -> None:
+@pytest.mark.parametrize(
+    ("others", "other", "compared", "unread"),
+    [
+        ("date time c-ip cs-method cs-uri-stem cs(User-Agent) sc-status", "{ip} GET /b {agent} 200", {"a", "b"}, 0),
+        ("date time cs-method cs-uri-stem sc-status c-ip", "GET /b 200 {ip}", {"a", "b"}, 0),
+        ("date time cs-method c-ip cs(User-Agent) sc-status", "GET {ip} {agent} 200", {"a"}, 1),
+    ],
+    ids=["in another order", "without user agents", "without URLs"],
+)
+def test_columns_that_change_in_a_log_of_iis(
+    others: str, other: str, compared: set[str], unread: int, tmp_path: Path, store: Store
+) -> None:
     agent = GOOGLEBOT.replace(" ", "+")
     names = "#Fields: date time cs-method cs-uri-stem cs-uri-query c-ip cs(User-Agent) sc-status\n"
     row = f"2026-05-01 10:00:00 GET /a - {OURS} {agent} 200\n"
-    others = "#Fields: date time c-ip cs-method cs-uri-stem cs(User-Agent) sc-status\n"
-    other = f"2026-05-01 11:00:00 {OURS} GET /b {agent} 200\n"
-    loaded = Loaded(store, tmp_path, (names + row + names + row + others + other).encode(), "a", "b")
-    assert (loaded.compared, loaded.total.rows, loaded.total.unread) == ({"a", "b"}, 3, 0)
+    last = f"#Fields: {others}\n2026-05-01 11:00:00 {other.format(ip=OURS, agent=agent)}\n"
+    loaded = Loaded(store, tmp_path, (names + row + names + row + last).encode(), "a", "b")
+    assert (loaded.compared, loaded.total.rows, loaded.total.unread) == (compared, 3, unread)
 
 
 HOSTILE: dict[str, tuple[bytes, str]] = {
