@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from protego import Protego, RequestRate, VisitTime
+from protego import Protego, RequestRate
 
 from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent, distinct
@@ -48,16 +48,12 @@ _AGENT = "agent"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Crawl times and rates that a robots.txt requests from one crawler."""
+    """Delays and rates that a robots.txt requests from one crawler."""
 
     crawl_delay: float | None = None
     """Seconds between requests."""
     request_rate: RequestRate | None = None
     """Requests per seconds, and the time of day when that applies."""
-    visit_time: VisitTime | None = None
-    """Time of day, in UTC, when to crawl."""
-    lines: tuple[int, ...] = ()
-    """Lines of these records, unreadable ones included."""
 
     @property
     def interval(self) -> float:
@@ -68,18 +64,10 @@ class Timing:
 
 def timing(records: Iterable[tuple[str, str, int]]) -> Timing:
     """Parse the records of a group: field, value, line. The last readable record of each kind applies."""
-    known = list(records)
-    if not known:
-        return Timing()
     # Pass only these records to protego, so that it does not decide on groups and names.
-    text = "\n".join([f"User-agent: {_AGENT}", *(f"{name}: {value}" for name, value, _ in known)])
+    text = "\n".join([f"User-agent: {_AGENT}", *(f"{name}: {value}" for name, value, _ in records)])
     robots = Protego.parse(text)
-    return Timing(
-        robots.crawl_delay(_AGENT),
-        robots.request_rate(_AGENT),
-        robots.visit_time(_AGENT),
-        tuple(line for _, _, line in known),
-    )
+    return Timing(robots.crawl_delay(_AGENT), robots.request_rate(_AGENT))
 
 
 def robots_url(url: str) -> str | None:

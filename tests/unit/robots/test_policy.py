@@ -160,17 +160,17 @@ def test_groups_are_judged_with_all_their_blocks() -> None:
     assert robots.allows(at("/x"), "b")
 
 
-def test_timing_is_that_of_the_group_and_says_its_lines() -> None:
+def test_timing_is_that_of_the_group() -> None:
     robots = policy(
         "User-agent: a\nUser-agent: b\nCrawl-delay: 2\nDisallow: /x\nRequest-rate: 1/10\n\nUser-agent: *\nCrawl-delay: 30 # slow\n"
     )
     for name in ("a", "b"):
         timing = robots.timing(name)
-        assert (timing.crawl_delay, timing.lines) == (2.0, (3, 5))
+        assert timing.crawl_delay == 2.0
         assert timing.request_rate is not None
         assert timing.request_rate.seconds == 10
-    assert (robots.timing("z").crawl_delay, robots.timing("z").lines) == (30.0, (8,))
-    assert robots.timing("AdsBot-Google").lines == ()
+    assert robots.timing("z").crawl_delay == 30.0
+    assert robots.timing("AdsBot-Google").crawl_delay is None
 
 
 def test_crawl_delay_is_of_the_agents_above_it() -> None:
