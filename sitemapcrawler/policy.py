@@ -228,7 +228,7 @@ class _Check:
             yield f"{_share(bad, checked, f'{of}URL')}{weighed} {_are(bad)} not indexable"
         elif stopped := summary.replies.get("stopped"):
             entries = counted(stopped, "entry", "entries")
-            yield f"{entries} {_are(stopped, past=True)} not requested, since the host failed too often"
+            yield f"{entries} {_are(stopped, past=True)} not requested, since the crawl ended or gave up on the host"
 
     def _must_list(self, limit: Limit, found: SegmentCounts) -> Iterator[str]:
         if not self._measured.matches[limit][0]:

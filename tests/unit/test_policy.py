@@ -120,7 +120,7 @@ SOME = SegmentCounts(urls=100, indexable=90, not_indexable=5, unknown=5)
         ("max-not-indexable=2%", SOME, {"not_indexable": Share(1000, 50, 1, 0.02, 0, 0.1), "basis": SAMPLED}, None),
         ("shop.max-not-indexable=5", SOME, {"basis": Basis(RULES)}, "pages were not read (use verify=get)"),
         ("shop.max-not-indexable=5", SOME, {"basis": Basis(RULES, {"verify": "head"})}, "pages were not read (use verify=get)"),
-        ("shop.max-not-indexable=5", SOME, {"replies": {"stopped": 1}}, "1 entry was not requested, since the host failed too often"),
+        ("shop.max-not-indexable=5", SOME, {"replies": {"stopped": 1}}, "1 entry was not requested, since the crawl ended or gave up on the host"),
         ("shop.max-not-indexable=5", SegmentCounts(urls=9, unknown=9), {}, "it is unknown of all 9 URLs whether they can be indexed"),
         ("shop.max-not-indexable=5", SegmentCounts(urls=9), {}, "it is unknown of all 9 URLs whether they can be indexed"),
         ("shop.max-not-indexable=5", SegmentCounts(), {}, "no URL belongs to the segment shop"),
