@@ -29,7 +29,7 @@ from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.replies.page.body import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
-from sitemapcrawler.rules.facts.replied import TO_HOME, leads_to_login, redirect_rule
+from sitemapcrawler.rules.facts.replied import TO_HOME, home_of, leads_to_login, redirect_rule
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
@@ -237,8 +237,10 @@ class AuditedSite:
         statement = "DELETE FROM bad" if self._keeps else "UPDATE bad SET target = NULL"
         unknown = "target IS NOT NULL AND key_of(target) NOT IN (SELECT url FROM good)"
         execute(f"{statement} WHERE rule IN (?, ?) AND {unknown}", (CANONICAL, REFRESH))
-        several = "SELECT target FROM bad WHERE rule = ? GROUP BY target HAVING count(*) > 1"  # of pages that are gone
-        execute(f"UPDATE bad SET target = NULL WHERE rule = ? AND target IN ({several})", (TO_HOME, TO_HOME))
+        self._known.create_function("home_of", 1, home_of, deterministic=True)
+        # Of pages that are gone.
+        several = "SELECT home_of(target) FROM bad WHERE rule = ? AND target IS NOT NULL GROUP BY 1 HAVING count(*) > 1"
+        execute(f"UPDATE bad SET target = NULL WHERE rule = ? AND home_of(target) IN ({several})", (TO_HOME, TO_HOME))
         execute("COMMIT")
 
     def _verdict(self, record: UrlRecord) -> Verdict | None:

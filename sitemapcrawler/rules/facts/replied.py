@@ -42,8 +42,10 @@ FAILURES = {
 }
 """{kind of reply: rule}"""
 TO_HOME = "status-redirect-to-home"
-HOME = re.compile(r"/?(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
-HOME_OF_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_]([a-z]{2}))?/?", re.IGNORECASE)
+HOME = re.compile(
+    r"/?(?:([a-z]{2})(?:[-_]([a-z]{2}))?(?:/|\Z))?(?:(?:index|default|home)\.[a-z]{2,5}|home/?)?", re.IGNORECASE
+)
+"""Path of a home page, perhaps in the folder of a language and a country."""
 
 
 def fault_of(facts: ReplyFacts) -> str | None:
@@ -93,15 +95,21 @@ def _by_hops(count: int) -> str:
     return "status-redirect" if count == 1 else "status-redirect-chain"
 
 
-def is_home(url: str) -> bool:
-    """True for the home page of a site, or of one of its languages (`/en/`, `/de-at/`)."""
+def home_of(url: str) -> str | None:
+    """Return the home page that a URL leads to, in one spelling: that of a site, or of one of its languages (`/en/`,
+    `/de-at/index.html`, `/en/home`). None for any other page."""
     parts = split(url)
-    if parts.query:
-        return False
-    if HOME.fullmatch(parts.path):
-        return True
-    found = HOME_OF_LANGUAGE.fullmatch(parts.path)
-    return found is not None and is_language(found[1]) and (found[2] is None or is_country(found[2]))
+    found = None if parts.query else HOME.fullmatch(parts.path)
+    if found is None:
+        return None
+    language, country = found.groups()
+    if (language and not is_language(language)) or (country and not is_country(country)):
+        return None
+    return "/".join((urls.site_of(url), *filter(None, (language, country)))).lower()
+
+
+def is_home(url: str) -> bool:
+    return home_of(url) is not None
 
 
 def own_page(facts: ReplyFacts) -> PageFacts | None:

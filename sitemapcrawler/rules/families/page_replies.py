@@ -468,7 +468,7 @@ moved_rule("status-redirect-offsite", BUILD, "another host")("""
 
 
 moved_rule("status-redirect-to-home", SOFT, "the home page")("""
-    Listed URL redirects to the home page. Or to the home page of a language.
+    Listed URL redirects to the home page. Or to the home page of a language, such as `/de/` or `/de/index.html`.
 
     Why: Usually the page is gone, and the redirect hides it. Search engines treat that as a missing page.
     Fix: Answer 404 or redirect to the page's replacement, and remove these URLs from the sitemap.

@@ -129,10 +129,20 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
 
 
-def test_pages_of_which_several_redirect_to_the_home_page_are_dropped(tmp_path: Path) -> None:
-    answer = moved("https://example.com/")
-    other = UrlRecord(loc=f"{PAGE}-2", reply=answer, blocked_for=[])
-    assert verdict(tmp_path / "audit", answer=answer, beside=[other]) == Verdict("status-redirect-to-home")
+@pytest.mark.parametrize(
+    ("first", "second", "stays"),
+    [
+        ("", "", False), ("", "index.html", False), ("home", "", False), ("de/index.html", "de/", False),
+        ("de", "DE/home", False), ("de/", "", True), ("de-at/", "de/", True),
+    ],
+)  # fmt: skip
+def test_pages_of_which_several_redirect_to_one_home_page_are_dropped(
+    first: str, second: str, stays: bool, tmp_path: Path
+) -> None:
+    target = f"https://example.com/{first}"
+    other = UrlRecord(loc=f"{PAGE}-2", reply=moved(f"https://example.com/{second}"), blocked_for=[])
+    expected = Verdict("status-redirect-to-home", target if stays else None)
+    assert verdict(tmp_path / "audit", answer=moved(target), beside=[other]) == expected
 
 
 def test_a_page_that_has_moved_to_the_host_of_the_sitemap_is_replaced(tmp_path: Path) -> None:

@@ -107,7 +107,16 @@ def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
         (URL, moved("https://example.net/", 301, 301), "status-redirect-offsite"),
         (URL, moved("https://example.com/"), "status-redirect-to-home"),
         (URL, moved("https://www.example.com", 301, 302), "status-redirect-to-home"),
-        (URL, moved("https://example.com/de-at/"), "status-redirect-to-home"),
+        *(
+            (URL, moved(f"https://example.com/{path}"), "status-redirect-to-home")
+            for path in ("de-at/", "de", "index.html", "home", "home/", "de/index.html", "de_AT/home")
+        ),
+        *(
+            (URL, moved(f"https://example.com/{path}"), "status-redirect")
+            for path in ("zz/index.html", "de-zz/", "dehome", "home/a", "de/a", "de/home-garden")
+        ),
+        ("https://example.com/home", moved("https://example.com/"), "status-redirect"),
+        ("https://example.com/de/index.html", moved("https://example.com/de/"), "status-redirect"),
         ("https://example.com/?p=7", moved("https://example.com/"), "status-redirect-to-home"),
         (URL, moved("https://example.com/Account/Login?ReturnUrl=%2Fa", 302), "status-redirect-to-login"),
         (URL, moved("https://sso.example.net/wp-login.php"), "status-redirect-to-login"),
