@@ -282,11 +282,12 @@ class Audit:
         """Why the crawl is incomplete; None if it is complete."""
         limits = {
             "internal error": self.stop.internal_errors > 0,
+            "proxy": self.stop.proxy_failed,
             "max_urls": self.selection.full,
             "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
             MAX_SITE_TIME: bool(self.frontier.given_up),
         }
-        stop = None if self.stop.internal_errors and not self.stop.early else self.stop.reason
+        stop = self.stop.reason if self.stop.early or self.stop.complete else None
         return stop or next((name for name, reached in limits.items() if reached), None)
 
     @property

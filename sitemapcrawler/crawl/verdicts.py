@@ -10,6 +10,7 @@ from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
+from sitemapcrawler.download.answers import ProxyFailed
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, UrlRecord
@@ -38,8 +39,8 @@ ASSET_RULES = {
     "thumbnail_loc": "video-asset-blocked",
     "content_loc": "video-asset-blocked",
 }
-OURS = (AddressForbidden, DownloadCancelledError)
-"""Failures that we cause ourselves: they say nothing about the host's robots.txt."""
+OURS = (AddressForbidden, DownloadCancelledError, ProxyFailed)
+"""Failures of our own, or of our proxy: they say nothing about the host's robots.txt."""
 
 
 class Verdicts:

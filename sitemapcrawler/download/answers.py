@@ -40,8 +40,6 @@ OF_PROXIES: tuple[tuple[type[Exception], str], ...] = (
     (UnsupportedURLSchemeError, "is not supported, only http"),
 )
 """The same for requests through a proxy, whose fault these are, not that of the site."""
-PROXY = "the proxy "
-"""Start of these messages."""
 CLOSED = "the connection was closed before the answer was complete"
 """Message for Twisted's ConnectionDone and ConnectionLost, which say how it was closed."""
 CUT_SHORT = ("dataloss", "download_stopped")
@@ -54,6 +52,10 @@ TUNNEL = re.compile(r"(CONNECT tunnel with proxy \S+) \[\{'status': (\d+).*")
 
 class Forbidden(IgnoreRequest):
     """robots.txt disallows this request."""
+
+
+class ProxyFailed(DownloadConnectionRefusedError):
+    """A proxy cannot be reached or used, so nothing is known about the site. Retried like the error it replaces."""
 
 
 class Unanswered(IgnoreRequest):
@@ -127,26 +129,26 @@ def from_failure(failure: Failure) -> FetchResult:
 def from_error(request: Request, error: BaseException | None) -> FetchResult:
     """The result of a request that raised `error`; keeps what was received of the body."""
     answer = _start(request, request.url)
-    answer.error = fault_of_proxy(request, error) or reason(error)
+    answer.error = reason(error)
     answer.blocked = isinstance(error, Forbidden)
     if answer.body.headers is not None and answer.body.size:
         answer.status, answer.headers = answer.body.status, answer.body.headers
     return answer
 
 
-def fault_of_proxy(request: Request, error: BaseException | None) -> str | None:
-    """One-line message for an error that is the fault of a proxy, not that of the site; else None."""
+def fault_of_proxy(request: Request, error: Exception) -> ProxyFailed | None:
+    """An error that is the fault of a proxy, not that of the site, with a one-line message; else None."""
     proxy: str | None = request.meta.get("proxy")
     fault = next((words for kind, words in OF_PROXIES if isinstance(error, kind)), None)
     if not proxy or fault is None:
         return None
     found = urlsplit(proxy)
-    return f"{PROXY}{found.scheme}://{found.netloc.rpartition('@')[2]} {fault}"
+    return ProxyFailed(f"the proxy {found.scheme}://{found.netloc.rpartition('@')[2]} {fault}")
 
 
 def reason(error: BaseException | None) -> str:
     """One-line message for an error."""
-    for kind, words in REASONS:
+    for kind, words in () if isinstance(error, ProxyFailed) else REASONS:
         if isinstance(error, kind):
             return words
     if error is None:

@@ -24,6 +24,7 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
+from sitemapcrawler.download.answers import fault_of_proxy
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import (
     STARTED,
@@ -82,8 +83,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         equip(self._strict, GuardedPool(), lambda _: LazyPolicy(strict_policy()))
 
     async def download_request(self, request: Request) -> Response:
-        """Download; raises AddressForbidden, DownloadCancelledError and HeadTooLong besides the errors of Scrapy's
-        handler."""
+        """Download; raises AddressForbidden, DownloadCancelledError, HeadTooLong and ProxyFailed besides the errors
+        of Scrapy's handler."""
         self._ending.admit(request)
         if request.meta.get("proxy"):
             self._check.behind_proxy(*host_and_port(request.url))
@@ -100,6 +101,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 raise cause from None
             if download.refusal is not None and not isinstance(failure, (AddressForbidden, DownloadCancelledError)):
                 raise download.refusal from failure
+            if (fault := fault_of_proxy(request, failure)) is not None:
+                raise fault from None
             raise
         finally:
             STARTED.reset(token)

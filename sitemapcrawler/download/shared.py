@@ -90,6 +90,8 @@ class Stop(OfCrawler):
         """Seconds after which the crawl is stopped; None for no limit."""
         self.internal_errors = 0
         """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
+        self.proxy_failed = False
+        """True if a request failed because of its proxy; the crawl is incomplete then."""
         self.records_lost = ""
         """Why feeds lack records, so that they are not stored; empty if they lack none."""
         self._closing: asyncio.Future[None] | None = None
@@ -106,7 +108,7 @@ class Stop(OfCrawler):
     @property
     def complete(self) -> bool:
         """False once the crawl ends with work left to do."""
-        return not self.early and not self.internal_errors
+        return not self.early and not self.internal_errors and not self.proxy_failed
 
     def note_failure(self) -> None:
         """Count an unexpected exception in our code."""

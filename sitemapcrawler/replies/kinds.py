@@ -42,7 +42,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     """Bytes of the URL do not fit the encoding of the file."""
     STOPPED = "stopped"
-    """The crawl ended before its turn, or its host was skipped."""
+    """The crawl ended before its turn, its host was skipped, or a proxy failed."""
 
 
 REACHED = frozenset((ReplyKind.OK, ReplyKind.REDIRECTED))
@@ -60,7 +60,7 @@ NAMES: dict[ReplyKind | Reason, tuple[str, ...]] = {
         "NotSupported",
     ),
     Reason.BLOCKED: ("Forbidden", "IgnoreRequest"),
-    Reason.STOPPED: ("DownloadCancelledError",),
+    Reason.STOPPED: ("DownloadCancelledError", "ProxyFailed"),
     ReplyKind.TLS: ("OpenSSL.SSL.Error", "SSLError", "CertificateError", "VerificationError"),
     ReplyKind.DNS: ("CannotResolveHostError", "DNSLookupError", "UnknownHostError", "gaierror"),
     ReplyKind.TIMEOUT: ("DownloadTimeoutError", "TimeoutError", "TCPTimedOutError"),

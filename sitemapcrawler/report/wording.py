@@ -308,6 +308,7 @@ def files_of_findings(report: Report) -> list[str]:
     ]
 
 
+PROXY = "proxy"
 PARTIAL = {
     "max_urls": "it reached max_urls",
     "max_sitemaps": "it reached max_sitemaps",
@@ -315,6 +316,7 @@ PARTIAL = {
     "max_time": "it reached max_time",
     "shutdown": "it was stopped",
     "store": "what it read could not be stored",
+    PROXY: "a proxy failed",
     "internal error": "of an internal error, see the log",
 }
 """Why a crawl ended early, by `partial` of the summary."""
@@ -650,7 +652,7 @@ def differing(reason: str) -> str:
 def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
-        return Health(Level.ERROR, "Nothing could be read", [_no_robots(report.robots)])
+        return Health(Level.ERROR, "Nothing could be read", [_no_robots(report.robots, report.summary.partial)])
     if not report.summary.sitemaps:
         return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
@@ -661,12 +663,12 @@ def _nothing(report: Report) -> Health | None:
     return None
 
 
-def _no_robots(robots: Sequence[RobotsRecord]) -> str:
-    """Why the sites of robots.txt files that could not be fetched were not read."""
+def _no_robots(robots: Sequence[RobotsRecord], partial: str | None) -> str:
+    """Why the sites of robots.txt files that could not be fetched were not read. `partial`: that of the summary."""
     if (failed := next((one for one in robots if one.status is not None), None)) is not None:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
     why = next((f": {one.error}" for one in reversed(robots) if one.error), "")  # http stands behind https
-    return f"The site does not answer{why}."
+    return f"{'Nothing was requested' if partial == PROXY else 'The site does not answer'}{why}."
 
 
 def robots_result(record: RobotsRecord) -> str:

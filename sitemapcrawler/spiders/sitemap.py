@@ -135,6 +135,7 @@ class AuditSpider(Audited):
     async def parse_failure(self, failure: Failure) -> AsyncIterator[object]:
         """The same where no answer came."""
         step: Step = failure.request.cb_kwargs["step"]  # type: ignore[attr-defined]  # Scrapy sets it
+        self.audit.stop.proxy_failed |= isinstance(failure.value, answers.ProxyFailed)
         async for item in self._read(step, answers.from_failure(failure)):
             yield item
 

@@ -18,7 +18,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import PROXY, Unanswered, fault_of_proxy, reason
+from sitemapcrawler.download.answers import ProxyFailed, Unanswered, reason
 from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Attempts, Stop
@@ -148,24 +148,28 @@ class Sender:
         try:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:
-            cause = error.__cause__ if isinstance(error, Unanswered) else None
-            kind = kind_of(cause or error)
-            if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
+            cause = (error.__cause__ if isinstance(error, Unanswered) else None) or error
+            kind, stop = kind_of(cause), Stop.of(self._crawler)
+            if kind is ReplyKind.RESET and stop.begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
-            if (fault := fault_of_proxy(request, error)) is not None:
-                kind = Reason.STOPPED
-            return Step(failure=kind.value, why=fault or reason(error), attempts=attempts.count)
+            step = Step(failure=kind.value, why=reason(error), attempts=attempts.count)
+            if isinstance(cause, ProxyFailed):
+                stop.proxy_failed = True
+                self._add_error(url, step)
+            return step
         return step_of(response, attempts, body)
 
     def count(self, url: str, step: Step) -> None:
         """Count consecutive failures of a host. `step`: the last result for the URL `url`."""
+        if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
+            return
+        if _fails(step):
+            self._add_error(url, step)
+        else:
+            self._errors.pop(host_of(url), None)
+
+    def _add_error(self, url: str, step: Step) -> None:
         host = host_of(url)
-        is_left_out = step.failure in list(Reason) and not step.why.startswith(PROXY)
-        if is_left_out or step.failure == ReplyKind.ADDRESS_REFUSED:
-            return
-        if not _fails(step):
-            self._errors.pop(host, None)
-            return
         self._errors[host] += 1
         if self._errors[host] >= self._max_errors > 0 and host not in self._down:
             self._down[host] = asyncio.ensure_future(self._is_down(url, step))

@@ -6,12 +6,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import SOON_S
-from tests.crawl.documents import page
-from tests.crawl.site_server import Exchange, Reply, Route, endless, garbage, reset, stalled
+from tests.crawl.crawling import SOON_S, Crawl, start
+from tests.crawl.documents import page, urlset
+from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, endless, garbage, reset, stalled
 from tests.crawl.verified import PATIENT, Verified, verifying
 from tests.ports import reserved_port
 
@@ -169,3 +170,32 @@ def test_errors_are_told_apart_from_pages(visit: Verified) -> None:
     bad = visit.crawl.summary["bad"]
     assert bad["checked"] == len(CASES) + 3
     assert bad["bad"] == sum(record["reply"]["kind"] != "ok" for record in visit.crawl.of_type("url"))
+
+
+def test_proxy_that_dies_ends_the_crawl_early_and_says_nothing_of_the_host(tmp_path: Path) -> None:
+    site, pages = "http://shop.example", [f"http://shop.example/{name}" for name in "abc"]
+    routes = {f"{site}/robots.txt": b"", f"{site}/sitemap.xml": urlset(*pages)} | dict.fromkeys(pages, html(b""))
+
+    def served_last(exchange: Exchange) -> None:
+        proxy.shutdown()
+        proxy.socket.close()
+        exchange.head(Content_Type="text/html", Content_Length=0, Connection="close")
+        exchange.close()
+
+    def through_proxy() -> Crawl:
+        settings = {"JOBDIR": "job", "RETRY_TIMES": 0, "CONCURRENT_REQUESTS": 1}
+        within = ["env", f"http_proxy={proxy.url()}"]
+        arguments = {"sitemap": f"{site}/sitemap.xml", "verify": "head"}
+        return start(tmp_path, settings=settings, within=within, **arguments).finish()
+
+    with SiteServer(routes | {pages[0]: served_last}) as proxy:
+        died = through_proxy()
+    assert (died.code, died.summary["partial"]) == (3, "proxy")
+    assert died.summary["replies"] == {"ok": 1, "stopped": 2}
+    never = through_proxy()
+    assert (never.code, never.summary["partial"]) == (3, "proxy")
+    for crawl in (died, never):
+        assert not {"robots-unreachable", "status-connection"} & crawl.summary["rules"].keys()
+    with SiteServer(routes) as proxy:
+        resumed = through_proxy()
+    assert (resumed.code, resumed.summary["replies"]) == (0, {"ok": 3})

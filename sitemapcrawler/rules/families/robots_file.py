@@ -28,7 +28,7 @@ from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Form, Standing, fault_of, form_of, standing
 
 GOOGLEBOT = agent("Googlebot")
-OURS = ("which is not public", "the crawl was stopped")
+OURS = ("which is not public", "the crawl was stopped", "the proxy ")
 """Parts of the reason if this crawler did not request the file, so nothing is known."""
 REFUSED = {
     401: "the server asks for a login; crawlers that get this answer may crawl everything",

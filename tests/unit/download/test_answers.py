@@ -25,7 +25,7 @@ from twisted.web.client import ResponseNeverReceived
 
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.addresses import AddressForbidden
-from sitemapcrawler.download.answers import MAX_REASON, Forbidden, reason
+from sitemapcrawler.download.answers import MAX_REASON, Forbidden, fault_of_proxy, reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import Hop
 
@@ -143,11 +143,13 @@ def test_failure_without_an_answer() -> None:
             "socks5://p.test:1080",
             "the proxy socks5://p.test:1080 is not supported, only http",
         ),
-        (DownloadTimeoutError("no"), "http://p.test:80", "no answer in time"),
+        (DownloadTimeoutError("no"), "http://p.test:80", None),
+        (DownloadConnectionRefusedError("no"), None, None),
     ],
 )
-def test_failure_of_a_proxy_is_not_told_of_the_site(error: Exception, proxy: str, words: str) -> None:
-    assert failed(error, proxy=proxy).error == words
+def test_failure_of_a_proxy_is_not_told_of_the_site(error: Exception, proxy: str | None, words: str | None) -> None:
+    fault = fault_of_proxy(request(proxy=proxy), error)
+    assert (fault and failed(fault).error) == words
 
 
 def test_failure_in_the_body_keeps_what_came() -> None:

@@ -21,6 +21,7 @@ from twisted.web._newclient import ParseError, ResponseFailed, ResponseNeverRece
 from twisted.web.http import _DataLoss
 
 from sitemapcrawler.download.addresses import AddressForbidden
+from sitemapcrawler.download.answers import ProxyFailed
 from sitemapcrawler.download.handlers import SchemeRefused
 from sitemapcrawler.middlewares.adapted import Forbidden
 from sitemapcrawler.replies import Reason, ReplyKind, kind_of
@@ -65,6 +66,7 @@ KINDS: list[tuple[Exception, ReplyKind | Reason]] = [
     (scrapy.DownloadCancelledError("the crawl was stopped"), Reason.STOPPED),
     (scrapy.IgnoreRequest("robots.txt"), Reason.BLOCKED),
     (TunnelError("the proxy says 407"), ReplyKind.REFUSED),
+    (ProxyFailed("the proxy http://p.test:80 cannot be reached"), Reason.STOPPED),
     (Forbidden("robots.txt"), Reason.BLOCKED),
     (AddressForbidden("127.0.0.1"), ReplyKind.ADDRESS_REFUSED),
     (SchemeRefused("file:"), ReplyKind.ADDRESS_REFUSED),

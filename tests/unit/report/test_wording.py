@@ -165,6 +165,8 @@ def test_verdict_says_why_nothing_could_be_read() -> None:
     silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "The site does not answer: the connection was refused."
+    _, reason = wording.reasons(made := Report(SummaryRecord(partial="proxy"), robots=silent), health(made))
+    assert reason == "Nothing was requested: the connection was refused."
     robots = "http://example.com/robots.txt"
     silent.append(RobotsRecord(robots, outcome="unreachable", error="no answer in time"))
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences

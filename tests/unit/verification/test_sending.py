@@ -10,20 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import from_regex
 from scrapy import Request
-from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
+from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
 from twisted.internet.defer import AlreadyCalledError
 
+from sitemapcrawler.download.answers import ProxyFailed, Unanswered
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
 from sitemapcrawler.verification.asking import USUAL_URL, Sender
 
+PROXY_DIED = ProxyFailed("the proxy http://p.test:80 cannot be reached")
 
-def sender(error: Exception, stop_reason: str | None = None, proxy: str | None = None, max_errors: int = 0) -> Sender:
-    """One whose requests fail, sent through a proxy if there is one."""
+
+def sender(error: Exception, stop_reason: str | None = None, max_errors: int = 0) -> Sender:
+    """One whose requests fail."""
 
     async def download(request: Request) -> None:
-        request.meta["proxy"] = proxy
         raise error
 
     crawler: Any = SimpleNamespace(
@@ -46,8 +48,16 @@ def test_connection_that_breaks_in_a_stop_was_stopped(error: Exception, stop_rea
     assert asyncio.run(sender(error, stop_reason).send("https://e.com/", "HEAD")).failure == expected
 
 
-def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests() -> None:
-    made = sender(DownloadConnectionRefusedError("no"), proxy="http://p.test:80", max_errors=2)
+def unanswered(cause: Exception) -> Exception:
+    """The failure of a request whose robots.txt had this failure."""
+    error = Unanswered(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize("error", [PROXY_DIED, unanswered(PROXY_DIED)], ids=["page", "robots.txt"])
+def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests(error: Exception) -> None:
+    made = sender(error, max_errors=2)
 
     async def send() -> list[tuple[str | None, str]]:
         steps = []
