@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +21,7 @@ from sitemapcrawler.fleet.output import Folder, Output
 from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.store.files import confine, in_words
 from sitemapcrawler.jobs.store.queries import Row
-from sitemapcrawler.jobs.store.schema import iso, literal, quoted
+from sitemapcrawler.jobs.store.schema import iso, quoted
 from sitemapcrawler.reader.duck import ALONE, Config
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import SEVERITIES
@@ -245,6 +245,10 @@ AT_ONCE = 500
 """Files read at once. Files are small; each holds one domain."""
 ROWS = 50_000
 """Rows per row group."""
+STARTS = f"""
+    SELECT domain FROM (SELECT domain, row_number() OVER (ORDER BY domain) AS number FROM domains)
+    WHERE number % {ROWS} = 1 ORDER BY domain"""
+"""First domain of each row group."""
 LOAD = "INSERT INTO domains SELECT {columns} FROM read_parquet($paths, hive_partitioning = false)"
 RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
 """SQL view of domains with a result."""
@@ -277,23 +281,17 @@ def loaded(output: Output, failed: Sequence[DomainRecord], folder: Path) -> Iter
 
 
 def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write all domains to a Parquet file, sorted by name. DuckDB sorts; pyarrow adds the descriptions of columns, and
-    the start of the first crawl as metadata of the file."""
+    """Write all domains to a Parquet file, sorted by name, with the descriptions of columns, and the start of the first
+    crawl as metadata. DuckDB sorts `ROWS` at a time: rows with a map for each rule take too much memory together."""
     schema = Columns(DomainRecord).schema
     [(first,)] = connection.execute(f"SELECT {iso('min(started)')} FROM domains").fetchall()
     facts = {} if first is None else {"started": first}
-    sorted_ones = path.with_name(f".{path.name}.sorted")
-    try:
-        query = f"SELECT {_names(schema)} FROM domains ORDER BY domain"
-        connection.execute(f"COPY ({query}) TO {literal(str(sorted_ones))} (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
-        with (
-            import_module("pyarrow.parquet").ParquetFile(sorted_ones) as rows,
-            writer(path, schema, facts, compression="zstd") as file,
-        ):
-            for batch in rows.iter_batches(ROWS):
-                file.write_table(pa.Table.from_batches([batch]).cast(schema))
-    finally:
-        sorted_ones.unlink(missing_ok=True)
+    starts = [name for (name,) in connection.execute(STARTS).fetchall()]
+    with writer(path, schema, facts, compression="zstd") as file:
+        for start, end in zip_longest(starts, starts[1:]):
+            found = f"SELECT {_names(schema)} FROM domains WHERE domain >= $start AND (domain < $end) IS NOT false"
+            rows = connection.sql(f"{found} ORDER BY domain", params={"start": start, "end": end}).to_arrow_table()
+            file.write_table(rows.cast(schema))
 
 
 def _names(schema: pa.Schema) -> str:

@@ -78,7 +78,6 @@ REASONS = {
     ("fleet/task.py", "import_module"): "pyarrow, by its name",
     ("feeds/scratch.py", "import_module"): "fcntl, which Windows has not, by its name",
     ("download/private.py", "import_module"): "a module of Scrapy, by its name",
-    ("fleet/overview.py", "import_module"): "pyarrow, by its name",
     ("fleet/preload.py", "load_object"): "settings, before any crawl begins",
     ("fleet/preload.py", "__import__"): "modules of ours, by their names",
     ("processes.py", "multiprocessing.get_context"): "functions of ours, in processes of this interpreter",
