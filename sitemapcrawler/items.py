@@ -1294,24 +1294,25 @@ class Reach:
     """Distinct listed URLs, and pages that a finding names and no file lists; 0 for problems of files, robots.txt or
     the whole site."""
     entries: int | None = None
-    """Entries that list these URLs; null in counts by severity."""
+    """Entries that list these URLs; null in counts by severity, unless URLs were not counted."""
     files: int = 0
     """Files: sitemaps with such an entry, and sitemaps and robots.txt files with a problem of their own."""
     at_least: bool = False
     """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule, and none of a rule
-    that reports a file for some of its URLs, as `lastmod-missing` does. One whose database failed counts nothing."""
+    that reports a file for some of its URLs, as `lastmod-missing` does. One without a database that works, or without
+    time to count at its end, counts entries and files of each severity alone."""
     milder: int = 0
     """Distinct URLs that the rule reports with a lower severity alone; 0 in counts by severity."""
 
     @property
     def subject(self) -> str:
         """What is concerned: `11,755 URLs`, or `12 entries` whose URLs are not counted; without them `2 files`, or `the
-        site`."""
+        site`. Empty if nothing was counted."""
         if self.urls:
             return f"{'at least ' * self.at_least}{counted(self.urls, 'URL')}"
         if self.entries:
             return counted(self.entries, "entry", "entries")
-        return counted(self.files, "file") if self.files else "the site"
+        return counted(self.files, "file") if self.files else "" if self.at_least else "the site"
 
     @property
     def place(self) -> str:

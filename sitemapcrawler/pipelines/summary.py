@@ -197,7 +197,7 @@ class SummaryPipeline(CrawlPipeline):
         audit, status = self._audit, self._audit.status
         skipped = audit.skipped
         skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
-        reach, severity_reach = unknown(audit.judge.counts, audit.judge.severities)
+        reach, severity_reach = unknown(audit.judge.counts, audit.judge.reach)
         return SummaryRecord(
             domains=[str(start) for start in audit.params.domain],
             started=audit.started,

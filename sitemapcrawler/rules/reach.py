@@ -6,7 +6,8 @@ records are final (`jobs.counting`), one without as records pass (`pipelines.rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from sitemapcrawler.items import Reach
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Per, Severity
@@ -34,15 +35,8 @@ OF_VERSIONS = {
 
 
 def places(by_severity: Mapping[str, Reach]) -> dict[str, str]:
-    """What was found where, by severity: `errors on 11,755 URLs in 3 files`, or `errors` if that was not counted."""
-    return {
-        severity: f"{NOUNS.get(severity, severity)} {_place(reach)}".rstrip() for severity, reach in by_severity.items()
-    }
-
-
-def _place(reach: Reach) -> str:
-    is_counted = reach.urls or reach.entries or reach.files or not reach.at_least
-    return reach.place if is_counted else ""
+    """What was found where, by severity: `errors on 11,755 URLs in 3 files`."""
+    return {severity: f"{NOUNS.get(severity, severity)} {reach.place}" for severity, reach in by_severity.items()}
 
 
 def own_severity(id: str) -> str:
@@ -73,10 +67,12 @@ def _is_of_files(id: str, reach: Reach) -> bool:
     return reach.severity == Severity.ERROR and not reach.urls and per is not Per.ENTRY
 
 
-def unknown(rules: Iterable[str], severities: Collection[str]) -> Reaches:
-    """For what found something in a crawl whose records could not be counted. `severities`: those of the findings."""
+def unknown(rules: Iterable[str], severities: Mapping[str, Reach]) -> Reaches:
+    """For what found something in a crawl whose records could not be counted. `severities`: entries and files that the
+    findings concern, by severity; for rules, these are not known."""
     worst = min(severities, key=SEVERITIES.index, default="")
     own = {rule: own_severity(rule) for rule in rules}
     by_rule = {rule: Reach(one if one in severities else worst, at_least=True) for rule, one in own.items()}
-    found, by_severity = completed(by_rule, {one: Reach(one, at_least=True) for one in severities}, ())
+    known = {one: replace(reach, at_least=bool(reach.entries or reach.files)) for one, reach in severities.items()}
+    found, by_severity = completed(by_rule, known, ())
     return found, {severity: reach for severity, reach in by_severity.items() if severity in severities}

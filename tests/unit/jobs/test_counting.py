@@ -19,7 +19,7 @@ from sitemapcrawler.pipelines import reach_counter
 from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.reach import Reaches, places, unknown
+from sitemapcrawler.rules.reach import NOUNS, Reaches, places, unknown
 from tests.unit.rules.sites import HOME, A, B, C, Site, at
 
 ROBOTS = f"{HOME}/robots.txt"
@@ -226,6 +226,7 @@ def test_urls_for_which_a_rule_reports_their_file_are_not_known_without_a_databa
         (Reach("error", 1, 1, 0), "1 URL", "on 1 URL"),
         (Reach("error", 0, 0, 2), "2 files", "in 2 files"),
         (Reach("error", 0, 0, 0), "the site", "on the site"),
+        (Reach("error", 0, 12, 2, at_least=True), "12 entries", "on 12 entries"),
         (replace(Reach("info", 100_000, 1, 1), at_least=True), "at least 100,000 URLs", "on at least 100,000 URLs"),
     ],
 )  # fmt: skip
@@ -248,6 +249,7 @@ def test_urls_that_differ_in_two_numbers_are_told_apart() -> None:
 def test_rule_that_was_not_counted_has_a_severity_that_was_found(
     severities: list[str], expected: dict[str, str]
 ) -> None:
-    found, by_severity = unknown(expected, severities)
+    found, by_severity = unknown(expected, {one: Reach(one, 0, 3, 1) for one in severities})
     assert {rule: reach.severity for rule, reach in found.items()} == expected
-    assert sorted(by_severity) == sorted(severities)
+    assert {rule: reach.subject for rule, reach in found.items()} == dict.fromkeys(expected, "")
+    assert sorted(places(by_severity).values()) == sorted(f"{NOUNS[one]} on 3 entries" for one in severities)
