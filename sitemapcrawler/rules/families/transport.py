@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from sitemapcrawler import urls
+from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.replies import ReplyKind, ReplyRecord
 from sitemapcrawler.replies.chase import MAX_EXCERPT
@@ -29,6 +30,7 @@ REASONS = (
     ("no answer in time", "doc-timeout"),
     ("max redirections reached", "doc-redirect-loop"),
     ("was stopped", None),
+    (FULL, None),
     ("which is not public", None),
     ("a file is read only where", None),
     ("nsupported URL scheme", None),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.download import answers
 from sitemapcrawler.items import Hop, SitemapRecord
 from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import FileFacts
 from tests.unit.tables import cases
 
@@ -76,6 +77,7 @@ UNREAD: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"doc-redirect-loop": "error"},
     ),
     "a proxy that is off": ({"error": "the proxy http://p.test:80 cannot be reached"}, {}),
+    "left out at a limit": ({"status": 200, "error": FULL}, {}),
     "stopped by us": ({"error": answers.REASONS[3][1]}, {}),
     "stopped on the way": ({"error": f"{URL}: the crawl was stopped before the answer was complete"}, {}),
     "an address that is not public": ({"error": LOCAL_NAME}, {"security-address-refused": "warning"}),
