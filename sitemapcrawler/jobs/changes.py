@@ -20,6 +20,7 @@ from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.kinds import SERVER_ERROR
 from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.rules.choice import (
@@ -174,15 +175,15 @@ LISTED_NOW = f"(SELECT loc FROM change_urls WHERE rank <> {RANKS.index(REMOVED) 
 """SQL: the listed URLs, whose problems their rows have."""
 PROBLEMS = f"""
     CREATE OR REPLACE TEMP TABLE change_{{name}} AS
-    SELECT url, rule, crawler, min(sitemap) AS sitemap, min(severity) AS severity FROM (
+    SELECT url, rule, crawler, min(sitemap) AS sitemap, {ORDER}[min({RANK})] AS severity FROM (
         SELECT loc AS url, unnest(issues) AS rule, '' AS crawler, sitemap, NULL AS severity FROM {{urls}}
         UNION ALL
         SELECT coalesce(url, sitemap, '') AS url, rule, if(rule IN {OF_ANSWERS}, coalesce(value, ''), '') AS crawler,
-               sitemap, if(rule IN {OF_ANSWERS}, severity, NULL) AS severity FROM {{findings}} f
-        WHERE NOT EXISTS (SELECT 1 FROM {{known}} k WHERE k.loc = f.url))
+               sitemap, severity FROM {{findings}} f
+        WHERE severity <> '{Severity.INFO}' AND NOT EXISTS (SELECT 1 FROM {{known}} k WHERE k.loc = f.url))
     WHERE rule IN (SELECT unnest(?)) GROUP BY ALL"""
-"""SQL: URLs or files with the rules that found something on them, and the crawlers that get something else. Parameter:
-ids of rules."""
+"""SQL: URLs or files with the rules that found something on them, and the crawlers that get something else. Of
+URLs, the severity is NULL. Parameter: ids of rules."""
 SEVERITY = f"""
     CREATE OR REPLACE TEMP TABLE change_severities AS
     SELECT rule, coalesce(any_value(found), any_value(own)) AS severity FROM (
@@ -208,10 +209,20 @@ IS_NEW = f"""
               OR p.url IN (SELECT loc FROM change_before WHERE asked) END"""
 """SQL: the baseline could have found the problem. Parameters: rules that need pages, `Compared.pages_of_files`,
 `Compared.files`."""
+REACHED = f"""
+    CREATE OR REPLACE TEMP TABLE change_reached AS
+    WITH files AS (
+        SELECT sitemap, outcome NOT IN {UNREAD} AS is_read FROM main.sitemaps
+        UNION ALL SELECT robots, status IS NOT NULL AND status < {SERVER_ERROR} FROM main.robots),
+    places AS (SELECT sitemap, any_value(parent) AS parent FROM {RESPELLED}.sitemaps GROUP BY sitemap)
+    SELECT coalesce(f.sitemap, p.sitemap) AS sitemap FROM files f FULL JOIN places p USING (sitemap)
+    WHERE coalesce(f.is_read, if(p.parent IS NULL, (SELECT bool_or(is_read) FROM files),
+                                 p.parent IN (SELECT sitemap FROM files WHERE is_read)))"""
+"""SQL: files that this crawl has read, and those of the baseline that what named them no longer names."""
 IS_SOLVED = f"""
     CASE WHEN c.loc IS NULL
          THEN p.url NOT IN (SELECT loc FROM change_before) AND (NOT list_contains($1, p.rule) OR $2)
-              AND $3 AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
+              AND $3 AND (p.sitemap IS NULL OR p.sitemap IN (SELECT sitemap FROM change_reached))
          WHEN starts_with(p.rule, '{OF_RENDERING}-')
          THEN p.url IN (SELECT url FROM main.rendered) OR c.rank = {RANKS.index(REMOVED) + 1}
          ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
@@ -282,7 +293,7 @@ def find(
         problems[change][severity] = number
     kinds: dict[str, int] = dict(store.execute(COUNTS))
     remaining: dict[str, int] = dict(store.execute(REMAINING))
-    for table in ("urls", "before", "now", "then", "severities", "pairs"):
+    for table in ("urls", "before", "now", "then", "reached", "severities", "pairs"):
         store.execute(f"DROP TABLE temp.change_{table}")
     numbers = {change: counts.get(rank, 0) for rank, change in enumerate(RANKS, 1)}
     counted_changes = ChangeCounts(
@@ -314,6 +325,7 @@ def robots_rows(change: RobotsChange) -> Iterator[dict[str, object]]:
 
 def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
     ids = list(rules.severities)
+    store.execute(REACHED)
     store.execute(SEVERITY, [ids, list(rules.severities.values())])
     now = PROBLEMS.format(name="now", urls=f"main.urls WHERE {CURRENT}", findings="main.findings", known=LISTED_NOW)
     then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{RESPELLED}.findings", known="change_before")
