@@ -42,6 +42,8 @@ OF_PROXIES: tuple[tuple[type[Exception], str], ...] = (
 """The same for requests through a proxy, whose fault these are, not that of the site."""
 CLOSED = "the connection was closed before the answer was complete"
 """Message for Twisted's ConnectionDone and ConnectionLost, which say how it was closed."""
+OTHER_NAME = "VerificationError"
+"""Exception of service-identity, which Twisted checks certificates with. Its message is Python's notation."""
 CUT_SHORT = ("dataloss", "download_stopped")
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
@@ -156,6 +158,8 @@ def reason(error: BaseException | None) -> str:
     cause = cause_of(error)
     if isinstance(cause, ConnectionClosed):
         return CLOSED
+    if type(cause).__name__ == OTHER_NAME:
+        return "TLS: the certificate is not valid for this host"
     told = cause.args[0] if cause.args else None
     if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's error queue
         told = "; ".join(str(entry[-1]) for entry in told)

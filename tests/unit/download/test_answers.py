@@ -19,6 +19,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 from scrapy.http import Headers, Response
+from service_identity import VerificationError
 from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseNeverReceived
@@ -187,6 +188,8 @@ def test_robots_blocks() -> None:
         (ValueError("two\n  lines\t"), "two lines"),
         (ValueError("Could not open CONNECT tunnel with proxy p:80 [{'status': 403, 'reason': b'Forbidden'}]"),
          "Could not open CONNECT tunnel with proxy p:80: status 403"),
+        (ResponseNeverReceived([Failure(VerificationError(errors=[]))]),
+         "TLS: the certificate is not valid for this host"),
         (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
         (ValueError(), "ValueError"),
         (ValueError("x" * 10_000), "x" * MAX_REASON),
