@@ -541,7 +541,9 @@ def _troubles(report: Report) -> list[str]:
     """Problems that show even if no rule reports them."""
     told = []
     if unread := sum(file.is_unread for file in report.files):
-        told.append(f"{counted(unread, 'file')} could not be read.")
+        # A limit or a stop leaves out files that might have been read.
+        failed = f"{'was' if unread == 1 else 'were'} not read" if report.summary.partial else "could not be read"
+        told.append(f"{counted(unread, 'file')} {failed}.")
     if not report.summary.partial:
         told += _not_requested(report, "stopped")
     if (found := report.summary.not_indexable) and found.bad:
