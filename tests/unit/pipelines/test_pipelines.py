@@ -17,7 +17,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import Audit, Delivery
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -48,6 +48,7 @@ class Crawl:
                 skip_site=lambda: None,
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
                 severities=Counter(error=3),
+                reach={"error": Reach("error", 0, 3, 1)},
                 skipped=Counter({"a-rule": 4}),
                 crawl=lambda given_up: [FindingRecord("allow-expired")],
                 incomplete_lists=lambda: [FindingRecord("limit-findings")],
