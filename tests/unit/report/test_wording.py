@@ -307,7 +307,10 @@ def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
         "1 of 5 URLs (20 %) is not indexable.",
         "Pages were not checked (use verify=get).",
     ]
-    assert "1 file was not read." in health(Report(SummaryRecord(urls=5, partial="max_urls"), files=files)).sentences
+    assert (
+        "1 file was not read."
+        in health(Report(SummaryRecord(sitemaps=2, urls=5, partial="max_urls"), files=files, undated=5)).sentences
+    )
 
 
 def test_gaps_name_what_was_not_checked() -> None:
