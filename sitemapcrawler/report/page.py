@@ -18,7 +18,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import ChangeRecord, Lastmods
+from sitemapcrawler.items import ChangeRecord, SummaryRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
@@ -139,7 +139,7 @@ def content(report: Report) -> dict[str, object]:
         "unread": sum(file.is_unread for file in report.files),
         "history": periods,
         "lastmods": _lastmods(periods) if periods else "",
-        "trusted": _trusted(report.summary.lastmod),
+        "trusted": _trusted(report.summary),
         "feed_gaps": feed_gaps(report),
         "statuses": _statuses(report),
         "indexability": _indexability(report),
@@ -199,11 +199,13 @@ def status(code: str) -> str:
         return code
 
 
-def _trusted(found: Lastmods | None) -> str:
-    """How reliable the lastmod dates are; empty if unknown."""
+def _trusted(summary: SummaryRecord) -> str:
+    """How reliable the lastmod dates are without the baseline; empty if unknown."""
+    found = summary.lastmod
     if found is None or found.trusted is None:
         return ""
-    most = f"At most {percent(found.trusted)}" if found.trusted else "None"
+    most = f"at most {percent(found.trusted)}" if found.trusted else "none"
+    most = f"Without the baseline, {most}" if summary.revisits else most.capitalize()
     dates = counted(found.compared, "date was", "dates were")
     parts = [
         f"{most} of the dates can be trusted." if found.evidence else "",

@@ -25,6 +25,7 @@ from sitemapcrawler.items import (
     Revisits,
     RobotsChange,
     SegmentCounts,
+    Share,
     SitemapRecord,
     SummaryRecord,
     UrlRecord,
@@ -368,3 +369,14 @@ def test_what_the_feeds_leave_out_is_said() -> None:
 )
 def test_trust_in_dates_is_said_without_empty_figures(found: Lastmods | None, text: str) -> None:
     assert content(Report(SummaryRecord(lastmod=found)))["trusted"] == text
+
+
+def test_trust_in_dates_beside_what_the_baseline_proves() -> None:
+    summary = SummaryRecord(lastmod=Lastmods(1.0, 0, 0.5, {"identical": 2}), revisits=Revisits(4, 4))
+    assert content(Report(summary))["trusted"] == "Without the baseline, at most 50 % of the dates can be trusted."
+
+
+def test_share_of_a_file_that_lists_urls_twice_names_its_urls() -> None:
+    file = FileProblems(SitemapRecord("https://e.com/a.xml", url_count=3), checked=2, not_indexable=1)
+    summary = SummaryRecord(sitemaps=1, not_indexable=Share(2, 2, 1, 0.5, 0.5, 0.5))
+    assert "1 of 2 URLs (50 %)" in page(Report(summary, files=[file]))
