@@ -233,8 +233,8 @@ class UrlRecord:
     changed_fields: Sequence[str] = ()
     """What a changed one changed, by name of the field."""
     what_changed: str | None = None
-    """The same in one word, the first that applies: status, indexability (noindex, soft 404 or robots.txt), canonical,
-    title (or main heading), content, entry (what the sitemap says of the page) or lastmod (its date alone)."""
+    """The same in one word, the first that applies: status, indexability (noindex, soft 404), canonical, title (or main
+    heading), content, robots (crawlers denied), entry (what the sitemap says of the page), lastmod (its date alone)."""
 
 
 class Moment:

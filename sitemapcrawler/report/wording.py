@@ -113,7 +113,7 @@ DIFFERING = {
     "content_hash": "the earlier version hashed contents in another way",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
-WHAT_CHANGED = {"entry": "sitemap entry", "lastmod": "lastmod only"}
+WHAT_CHANGED = {"entry": "sitemap entry", "lastmod": "lastmod only", "robots": "robots.txt"}
 """Values of `what_changed` in words, where they differ."""
 ALL_CRAWLERS = "all crawlers"
 """What several crawlers are called if they are all of those that robots.txt was checked for."""

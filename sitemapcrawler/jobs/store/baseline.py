@@ -60,12 +60,11 @@ JUDGED = ("blocked_for",)
 LASTMOD, OTHERS = "lastmod", "entry"
 KINDS = {
     "status": frozenset(("reply.kind", "reply.status", "reply.final_status", "reply.final_url")),
-    "indexability": frozenset(
-        ("reply.noindex", "reply.noindex_agents", "reply.refresh", "reply.soft_404", "blocked_for")
-    ),
+    "indexability": frozenset(("reply.noindex", "reply.noindex_agents", "reply.refresh", "reply.soft_404")),
     "canonical": frozenset(("reply.canonical",)),
     "title": frozenset(f"reply.{name}" for name in TITLES),
     "content": frozenset((f"reply.{CONTENT}",)),
+    "robots": frozenset(JUDGED),
 }
 """{value of `what_changed`: changed fields that it stands for}, the most telling first; all others are `OTHERS`, and
 `LASTMOD` alone."""

@@ -273,7 +273,8 @@ def test_titles_that_an_earlier_version_did_not_store_are_not_compared(tmp_path:
     [
         ({"reply": reply(status=404, title="Not found", content_hash="1-" + 32 * "1")}, "status"),
         ({"reply": reply(noindex=True, canonical=HOME)}, "indexability"),
-        ({"blocked_for": [], "lastmod": "2025"}, "indexability"),
+        ({"blocked_for": [], "reply": reply(content_hash="1-" + 32 * "1")}, "content"),
+        ({"blocked_for": [], "priority": 0.1, "lastmod": "2025"}, "robots"),
         ({"reply": reply(canonical=HOME, title="Other")}, "canonical"),
         ({"reply": reply(h1="Other", content_hash="1-" + 32 * "1")}, "title"),
         ({"reply": reply(content_hash="1-" + 32 * "1"), "lastmod": "2025"}, "content"),
