@@ -2,10 +2,11 @@
 
 Main content is the main heading with the text of its article, else of `<main>` or the body, without navigation, header,
 footer, forms, controls, links that stand alone, hidden parts, comments, reviews of customers, teasers of other pages
-and their labels, short texts above the part with the main heading, advertisements and lists of links to pages, and
-without what differs between two answers: numbers of labels that are no price, date or measure, ages, the weather, days
-of delivery, what is open now, time stamps, session ids, years of a copyright. Prices, availability, lists and tables,
-what a tab or a question shows, numbers in sentences, bare dates and opening hours are content. Punctuation, case,
+and their labels, short texts above the part with the main heading, what stands behind the footer, advertisements and
+lists of links to pages, and without what differs between two answers: numbers of labels that are no price, date,
+address or measure, ages, greetings, the weather, days of delivery, what is open now, the time of the last change, the
+order of links and slides, time stamps, session ids, years of a copyright. Prices, availability, lists and tables, what
+a tab or a question shows, numbers in sentences, bare dates and opening hours are content. Punctuation, case,
 alternative texts and images are not: a new picture is no new text. What is content must not depend on the size of what
 stands beside it, which differs from day to day.
 
@@ -29,7 +30,7 @@ from sitemapcrawler.replies.page.main_text import HALF, main_text
 from sitemapcrawler.replies.page.nodes import SPACE
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, stable_tokens
 
-CONTENT_VERSION = 12
+CONTENT_VERSION = 13
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""
@@ -67,7 +68,7 @@ def content_of(tree: LexborHTMLParser) -> Content:
     first, second = stable_tokens(f"{prose}{SPACE}{table}"), stable_tokens(other)
     short, labels = (stable_tokens(text, are_labels=True) for text in (f"{notes}{SPACE}{cells}", labelled))
     heads = stable_tokens(SPACE.join(lines_of(found.headings)), are_labels=True)
-    links = stable_tokens(SPACE.join(COUNT.sub("", line) for line in lines_of(found.links)), are_labels=True)
+    links = stable_tokens(SPACE.join(sorted(COUNT.sub("", line) for line in lines_of(found.links))), are_labels=True)
     parts = (
         found.template.split(), (*first.words, *short.words), (*first.numbers, *short.numbers), second.words,
         (*heads.words, *labels.words), (*first.prices, *short.prices, *second.prices, *labels.prices),

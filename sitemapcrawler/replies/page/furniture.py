@@ -11,11 +11,7 @@ from selectolax.lexbor import LexborNode
 from sitemapcrawler.replies.page.boilerplate import NOISE, PHRASES, REVIEWS
 from sitemapcrawler.replies.page.nodes import MAX_NAMES, SUBHEADINGS, ink
 
-PARTS = (
-    "[hidden],[aria-hidden],[inert],[style],[role],[itemprop$=Count],[itemprop=interactionStatistic],"
-    "[itemprop=aggregateRating],[itemprop=comment],"
-    "header,aside,form,time"
-)
+PARTS = "[hidden],[aria-hidden],[inert],[style],[role],[itemprop],header,aside,form,time"
 """Elements that may be parts that are not content."""
 TAGS = frozenset(("header", "aside", "form", "time"))
 ROLES = frozenset(

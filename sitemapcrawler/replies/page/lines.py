@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import filterfalse
 
 from sitemapcrawler.replies.page.boilerplate import (
     AGO_AFTER,
@@ -13,17 +14,24 @@ from sitemapcrawler.replies.page.boilerplate import (
     DAYS,
     DELIVERED,
     DELIVERIES,
+    GREETINGS,
+    LATEST,
     MEASURES,
+    MOMENTS,
+    MONTHS,
+    NAMED,
     NOW,
     OPENED,
     PEOPLE,
     SINCE,
+    STREET_ENDS,
+    STREETS,
     UNITS,
     VIEWED,
     WATCHED,
 )
-from sitemapcrawler.replies.page.nodes import ENDS, SPACE, is_long
-from sitemapcrawler.replies.page.tokens import folded, has_price
+from sitemapcrawler.replies.page.nodes import ENDS, FIRST_SIGN, SPACE, is_long
+from sitemapcrawler.replies.page.tokens import COUNTABLE, folded, has_price, is_of_session
 
 STATED = ("stand: ", "as of ", "stand vom ")
 """What a label of the last change begins with."""
@@ -47,19 +55,34 @@ _IS_QUOTE = re.compile(
     r"(?:(?<![^\s(])-|[+\u2212\u00b1\u25b2\u25bc\u2191\u2193]\s?)\d+[.,]\d+(?!\d)(?!(?:[.,]\d+){2})"
 ).search
 """Finds the change of a rate or a share, but no range such as `2.5 - 3.5` and no number of a telephone."""
+_MONTHS = "|".join(sorted(MONTHS))
 _IS_DATE = re.compile(
-    r"\d{1,4}([./-])\d{1,2}\1\d{1,4}|\d{1,2}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
+    rf"\d\.?\s(?:de\s)?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.?\s\d|\d\s?[ap]\.?m\b|\d{{1,4}}([./-])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
 _HAS_YEAR = re.compile(r"\b20\d\d\b").search
+_TELEPHONE = (
+    r"(?<!\S)(?:(?=(?:\D*\d){9})|(?=[+(]*0(?:\D*\d){5}))[+(\d][\d ()/-]*\Z|(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d"
+)
 _IS_MEASURED = re.compile(
-    rf"(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
+    rf"{_TELEPHONE}|(?<!\w)(?:{'|'.join(sorted(NAMED))})\.?\s?\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
 ).search
-"""Finds a number of a telephone, a size, a range, a number behind a name and a colon, or one before a measure."""
+"""Finds a number of a telephone, a size, a range, a number behind a name, or one before a measure."""
+_COUNTING = COUNTED | VIEWED | SINCE
+_COUNTED_NOW = WATCHED | COUNTED
+_AGO = AGO_AFTER | AGO_BEFORE
 _MARKS = re.compile(r"[.,;|·\uff0c\u3002]").split
 _PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
 COUNT = re.compile(r"\([\d.,'+km]+\)|\b\d+[.,]\d+ (?=\d)")
 """Matches a count behind the text of a link, and a rating before it."""
 _PRICES = re.compile(r"\d(?:[\d.,' ]*\d)?").findall
+
+
+_GREETINGS = "|".join(sorted(map(re.escape, GREETINGS), key=len, reverse=True))
+_IS_GREETING = re.compile(rf"(?:{_GREETINGS})(?:[\s,\u3001]+[^\W\d]+){{0,3}}\s?[!.\u3002]*").fullmatch
+MAX_GREETING = 40  # characters
+_SIGNS = tuple(phrase for phrase in MOMENTS if max(phrase) >= FIRST_SIGN)
+_STARTS = frozenset(_WORDS(phrase)[0] for phrase in MOMENTS)
+"""Phrases of the moment without blanks, and first words of all. A line without any of them has none."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -78,9 +101,10 @@ def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
     found = {at for at, line in enumerate(lines) if _IS_NUMBER(line)}
     if not found:
         return lines
-    prices = {number for text in prices for number in _PRICES(folded(text))}
-    alone = [at for at in found if lines[at] not in prices]
+    known = set(_PRICES(folded(SPACE.join(prices))))
+    alone = [at for at in found if lines[at] not in known]
     counts = {at for at in alone if not _has_meaning(lines[max(0, at - 1) : at], lines[at + 1 : at + 2])}
+    counts |= {at + 1 for at in counts if at + 1 < len(lines) and COUNTABLE.issuperset(_WORDS(lines[at + 1]))}
     return [line for at, line in enumerate(lines) if at not in counts] if counts else lines
 
 
@@ -97,7 +121,9 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
     """Leave out lines of the weather, of a delivery, or of opening hours today. The date of a delivery may stand on
     short lines below."""
     is_below = False
-    for line in lines:
+    for line in filterfalse(_is_of_moment, lines):
+        if line.startswith(GREETINGS) and len(line) <= MAX_GREETING and _IS_GREETING(line):
+            continue
         if len(line) > MAX_PASSING or has_price(line):
             is_below = False
             yield line
@@ -110,7 +136,7 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
         is_sentence = line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS
         is_dated = has_digit and (is_sentence or _HAS_YEAR(line) is not None)  # is true on other days, too
         if (is_open and not is_dated and not NOW.isdisjoint(words)) or (
-            has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(WATCHED | COUNTED)
+            has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(_COUNTED_NOW)
         ):
             continue
         if is_prose(line) or not (
@@ -121,6 +147,24 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
             yield line
         elif is_delivery:
             yield from _before_delivery(line)
+
+
+def _is_of_moment(line: str) -> bool:
+    """True for the time of the last change, and for how long reading or waiting takes."""
+    if len(line) > MAX_PASSING:
+        return False
+    words = _WORDS(line)
+    may_be = not _STARTS.isdisjoint(words) or (not line.isascii() and any(map(line.__contains__, _SIGNS)))
+    if may_be and any(map(line.__contains__, MOMENTS)) and not is_prose(line):
+        return True
+    if not SINCE.isdisjoint(words) and any(map(str.isdigit, line)) and _IS_DATE(line):
+        return (words[0] in LATEST and not SINCE.isdisjoint(words[1:4])) or (words[0] in SINCE and not is_prose(line))
+    return False
+
+
+def _is_of_place(words: list[str]) -> bool:
+    """True for words of an address."""
+    return not STREETS.isdisjoint(words) or any(word.endswith(STREET_ENDS) for word in words)
 
 
 def _before_delivery(line: str) -> Iterator[str]:
@@ -136,19 +180,25 @@ def _stable(line: str) -> str:
     """Leave out the numbers of a label, but for prices, dates and measures: they count something."""
     if not any(map(str.isdigit, line)) or len(line) > MAX_PASSING:
         return line
+    line = " ".join(word for word in line.split(" ") if not is_of_session(word))
     words = _WORDS(line)
     is_price = has_price(line) or not CURRENCIES.isdisjoint(words)
-    is_count = not is_price and (line.startswith(STATED) or not (COUNTED | VIEWED | SINCE).isdisjoint(words))
-    is_kept = is_price or _IS_DATE(line) or _IS_MEASURED(line) or _IS_NUMBER(line) or is_prose(line)
-    is_age = not (AGO_AFTER | AGO_BEFORE).isdisjoint(words) or "il y a" in line
-    return line if is_kept and not is_count and not _IS_QUOTE(line) else (_AGE if is_age else _NUMBER).sub("", line)
+    is_count = not is_price and (line.startswith(STATED) or not _COUNTING.isdisjoint(words))
+    is_kept = (
+        is_price or _IS_DATE(line) or _IS_MEASURED(line) or _IS_NUMBER(line) or is_prose(line) or _is_of_place(words)
+    )
+    is_age = not _AGO.isdisjoint(words) or "il y a" in line
+    if is_kept and not is_count and not _IS_QUOTE(line):
+        return line
+    line = (_AGE if is_age else _NUMBER).sub("", line)
+    return " ".join(word for word in _WORDS(line) if word not in COUNTED) if is_count else line
 
 
 def divided(lines: Iterable[str]) -> tuple[str, str]:
     """Divide the lines of a text into prose and labels."""
     prose: list[str] = []
     labels: list[str] = []
-    for line in lines:
+    for line in filterfalse(_is_of_moment, lines):
         (prose if is_prose(line) else labels).append(line)
     return SPACE.join(prose), SPACE.join(labels)
 

@@ -10,7 +10,14 @@ from unicodedata import normalize
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import ADVERTISEMENTS, HEADINGS, NEWSLETTERS, OF_READERS, WHOLE_HEADINGS
+from sitemapcrawler.replies.page.boilerplate import (
+    ADVERTISEMENTS,
+    DISCUSSIONS,
+    HEADINGS,
+    NEWSLETTERS,
+    OF_READERS,
+    WHOLE_HEADINGS,
+)
 from sitemapcrawler.replies.page.furniture import (
     PARTS,
     PRICES,
@@ -40,13 +47,13 @@ from sitemapcrawler.replies.page.nodes import (
 )
 from sitemapcrawler.replies.page.teasers import (
     ENTRIES,
-    LINKED,
     LISTS,
     PICTURED,
     has_ages,
     is_card,
     is_entry,
     is_in_prose,
+    is_pictured,
     title_size,
 )
 from sitemapcrawler.replies.page.tokens import folded, has_price
@@ -80,10 +87,12 @@ TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
 LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header", "label"))
 FIRST_LABELS = frozenset(("div", "span", "header"))
 """Elements that may be the label of a list of teasers; the latter are others in a part that they do not begin."""
+NAMES_OF_PARTS = ("h2,h3,h4,h5", "b,strong,div,span,p")
+"""Selectors of elements that may name a part. Most other ones are in parts that a heading names."""
 CAPTIONS = frozenset(("div", "span", "p"))
 BOXES = frozenset(("div", "section", "article", "ul", "ol", "dl", "table"))
 CELLS = frozenset(("td", "th", "dd", "dt"))
-TABLES = "ul,ol,dl,table"
+TABLES = "ul,ol,dl,table,address"
 INLINE = "a,b,strong,i,em,u,span,font,small,mark,sup,sub,abbr,data,time"
 FACTS = "div,p,span"
 MIN_FACTS = 3
@@ -93,13 +102,20 @@ MAX_MEASURED = 20
 MIN_COST = 10
 """What measuring a part without text costs, in characters."""
 
-UNSEEN = (
-    "script,style,noscript,template,svg,iframe,object,canvas,audio,video,select,textarea,datalist,progress,meter,map,"
-    "noframes,amp-ad,amp-consent,amp-sidebar,amp-user-notification,button:not(h2>button,h3>button,h4>button,h5>button,h6>button,dt>button)"
-)
-"""Selector of elements without text to read, and of controls, but for questions that show their answers."""
+UNSEEN = [
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select",
+    "textarea", "datalist", "progress", "meter", "map", "noframes", "amp-ad", "amp-consent", "amp-sidebar",
+    "amp-user-notification",
+]  # fmt: skip
+"""Elements without text to read, and controls."""
+BUTTONS = "button:not(h2>button,h3>button,h4>button,h5>button,h6>button,dt>button)"
+"""Selector of other controls, but for questions that show their answers."""
 FURNITURE = ["nav", "footer", "dialog", "menu"]
 NAMED = "[class],[id],[data-testid]"
+
+OUTER = frozenset(("html", "body", "div", "form"))
+"""Elements that may be around the footer of the page; in others, it is that of a part."""
+CAROUSELS = "[class*=carousel],[class*=slider],[class*=swiper],[class*=slick],[class*=slides]"
 
 OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
 LEAVES, MAX_LEAVES = "b,strong,font,span,div,td,p", 1_000
@@ -110,10 +126,11 @@ MAX_TITLES, MAX_TITLE = 20, 300
 _OF_PARTS: dict[str, tuple[str, ...]] = {}
 """Beginnings of headings of parts that may be no content, by their first characters."""
 FIRST = 2
-for _phrase in (*HEADINGS, *NEWSLETTERS):
+for _phrase in (*HEADINGS, *DISCUSSIONS, *NEWSLETTERS):
     _OF_PARTS[_phrase[:FIRST]] = (*_OF_PARTS.get(_phrase[:FIRST], ()), _phrase)
 MAX_COUNT = 3
 """Words of a heading that is a count."""
+_DIGIT = re.compile(r"\d").search
 IS_YEAR = re.compile(r"(?:19|20)\d\d\Z").match
 QUOTES = re.compile('["\u00ab\u201c-\u201f]')
 AFTER_HEADING = " :()0123456789"
@@ -152,10 +169,12 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     body = tree.body
     if body is None:
         return MainText("")
-    messages = {identity for node in tree.css("textarea") for identity in ancestors(node)}
-    for node in reversed(tree.css(UNSEEN)):
+    messages = {identity for node in tree.tags("textarea") for identity in ancestors(node)}
+    tree.strip_tags(UNSEEN, recursive=True)
+    for node in tree.css(BUTTONS):
         node.decompose()
     whole = body.text(separator=SPACE)
+    _remove_behind_footer(tree)
     tree.strip_tags(FURNITURE, recursive=True)
     part = _Part(tree, body, messages)
     template = _template(part.title or tree.css_first("h1") or body)
@@ -164,13 +183,27 @@ def main_text(tree: LexborHTMLParser) -> MainText:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     title = _taken([part.title] if part.title is not None else [])
     part.remove_lone_links()
+    unordered = part.take_unordered()
     links = _taken(part.root.css("a"), lambda text: byte_count(folded(text)) >= LABEL)
     paragraphs = _taken(_largest(part.root.css(f"p,{SUBHEADINGS}")))
     tables = _taken(part.tables(), separator=SPACE)
     headings = _taken(part.outside(f"table,{SUBHEADINGS}"), separator=SPACE)
     _join_lines(part.root)
-    rest = part.root.text(separator=SPACE)
+    rest = SPACE.join((part.root.text(separator=SPACE), *sorted(unordered)))
     return MainText(template, f"{title}{SPACE}{paragraphs}", tables, headings, rest, links, frozenset(part.prices))
+
+
+def _remove_behind_footer(tree: LexborHTMLParser) -> None:
+    """Remove what stands behind the footer of the page: banners, chats and other windows that scripts add."""
+    footers = tree.tags("footer") or tree.css("[role=contentinfo]")
+    above = footers[-1].parent if footers else None
+    if above is None or above.css_first("h1,h2") is None or footers[-1].css_first("h1") is not None:
+        return
+    node = footers[-1]
+    while above is not None and above.tag in OUTER:
+        while (behind := node.next) is not None:
+            behind.decompose()
+        node, above = above, above.parent
 
 
 def _headings(root: LexborNode, title: str, start: str) -> list[LexborNode]:
@@ -259,7 +292,7 @@ class _Part:
         self.text = self.root.text(separator=SPACE)
         blanks = sum(map(self.text.count, (" ", "\n", "\t", "\r", SPACE)))
         self._characters = (len(self.text) - blanks) / max(byte_count(self.text) - blanks, 1)  # for each byte
-        articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not has_noisy_name(node)}
+        articles = {node.mem_id: node for node in landmarks if node.tag == "article"}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         named = next((node.text() for node in tree.tags("title")), "")
         title, start = _key(named), _key(_PARTS_OF_TITLE(named)[0])
@@ -268,7 +301,8 @@ class _Part:
             if size := ink(node.text()):
                 above = list(ancestors(node))
                 inner = above[: above.index(self.root.mem_id)]
-                place = next((identity for identity in reversed(inner) if identity in articles), self.root.mem_id)
+                named_articles = (at for at in reversed(inner) if at in articles and not has_noisy_name(articles[at]))
+                place = next(named_articles, self.root.mem_id)
                 first.setdefault(place, (set(above), size))
         self._holders, self.heading = next(iter(first.values()), ({self.root.mem_id}, 0))
         if len(with_heading := first.keys() & articles.keys()) == 1:
@@ -291,16 +325,36 @@ class _Part:
     def tables(self) -> list[LexborNode]:
         """Return lists and tables without links, but for those that lay out the page."""
         found = self.outside(TABLES)
-        for nodes in grouped(filter(_has_two, self.root.css(FACTS))):
+        for nodes in grouped(filter(_has_two, self.root.css(FACTS)), of_columns=True):
             if len(nodes) >= MIN_FACTS and all(map(_is_fact, nodes)):
                 found += nodes
         return [node for node in found if node.css_first("a") is None]
+
+    def take_unordered(self) -> list[str]:
+        """Remove parts whose order says nothing, and return their texts: slides, and entries of a list of links."""
+        found: list[str] = []
+        for whole in reversed(self.root.css(f"ul,{CAROUSELS}")):
+            items = list(whole.iter())
+            if len(items) > 1 and len(set(map(kind_of, items))) == 1 and self._is_unordered(whole, items):
+                found += (node.text(separator=SPACE) for node in items)
+                for node in items:
+                    node.decompose()
+        return found
+
+    def _is_unordered(self, whole: LexborNode, items: list[LexborNode]) -> bool:
+        """True for slides, and for a list with links in most of its entries."""
+        if whole.mem_id in self._holders or self._budget < 0:
+            return False
+        if whole.tag != "ul":
+            return True
+        self._budget -= sum(len(node.text()) + MIN_COST for node in items)
+        return sum(node.css_first("a[href]") is not None for node in items) > HALF * len(items)
 
     def remove_lone_links(self) -> None:
         """Remove links beside which is no text, as of controls, but for those in headings, lists and tables."""
         if self._ink(self.root) - self.heading < MIN_PROSE * self._characters:
             return
-        kept = {node.mem_id for node in self.root.css(LINKED)}
+        kept = {link.mem_id for heading in self.root.css(SUBHEADINGS) for link in heading.css("a")}
         texts: dict[int, bool] = {}
         for node in reversed(self.root.css("a[href]")):
             whole = node.parent
@@ -325,7 +379,7 @@ class _Part:
         for node in self.root.css(NAMED):
             attributes = node.attributes
             kind = kind_of_name(attributes.get("class"), attributes.get("id") or attributes.get("data-testid"))
-            if (
+            if kind and (
                 kind == "noise"
                 or (kind == "hidden" and not is_panel(attributes))
                 or (kind == "related" and self._is_of_others(node))
@@ -452,7 +506,7 @@ class _Part:
                 self._remove_all_of(whole)
 
     def _remove_by_heading(self) -> None:
-        for heading in reversed(self.root.css("h2,h3,h4,h5,b,strong,div,span,p")):
+        for heading in (node for names in NAMES_OF_PARTS for node in reversed(self.root.css(names))):
             if heading.mem_id in self._removed or self._budget < 0:
                 continue
             is_heading = heading.tag not in CAPTIONS
@@ -466,7 +520,7 @@ class _Part:
                 or not (
                     text.startswith(_OF_PARTS.get(text[:FIRST], ()))
                     or text.rstrip(AFTER_HEADING) in WHOLE_HEADINGS
-                    or (_is_of_count(text) and (is_heading or _is_above_entries(heading)))
+                    or (_DIGIT(text) and _is_of_count(text) and (is_heading or _is_above_entries(heading)))
                 )
             ):
                 continue
@@ -488,7 +542,8 @@ class _Part:
             if whole is not None and not self._holds_content(whole) and element_from(whole.first_child) == part.mem_id:
                 self._remove_part(whole, sum(self._ink(link) for link in whole.css("a")))
             elif not self._holds_content(part):
-                self._remove_all_alike(part.next)
+                is_of_readers = text.startswith(DISCUSSIONS) or not OF_READERS.isdisjoint(_letters(text))
+                self._remove_all_alike(part.next, is_of_readers)
                 self._remove_all_of(part)
 
     def _remove_links_in_text(self) -> None:
@@ -505,14 +560,14 @@ class _Part:
                 if not self._holds_content(part):
                     self._remove_all_of(part)
 
-    def _remove_all_alike(self, node: LexborNode | None) -> None:
+    def _remove_all_alike(self, node: LexborNode | None, is_of_readers: bool) -> None:
         """Remove what stands below the heading of a part without an element of its own: lists with links, or several
-        elements of one kind, the first with a link."""
+        elements of one kind, the first with a link. Lists of what readers write have none."""
         first = self._with_text(node, "next")
         if first is None or first.tag not in BOXES:
             return
         self._budget -= len(first.css("*"))
-        if first.css_first("a[href]") is None:
+        if first.css_first("a[href]") is None and not (is_of_readers and first.tag in LISTS):
             return
         kind = kind_of(first)
         while (found := self._with_text(node, "next")) is not None and found.is_element_node and kind_of(found) == kind:
@@ -551,7 +606,7 @@ class _Part:
 
     def _remove_all_of(self, node: LexborNode) -> None:
         """Remove a node, and note what was in it: later nodes of a loop may be."""
-        self._removed.update(inner.mem_id for inner in node.css("*"))
+        self._removed.update(inner.mem_id for inner in node.traverse())
         node.decompose()
 
     def _is_of_links(self, whole: LexborNode, label: LexborNode) -> bool:
@@ -706,6 +761,7 @@ class _Part:
             >= LABEL * number
             and sum(map(bool, found)) > HALF * number
         )
+        are_teasers = are_teasers or (number > 1 and all(is_pictured(item) for item, _ in alike))
         are_teasers = are_teasers and (alike[0][0].css_first(PICTURED) is not None or not is_in_prose(whole))
         return ([item for item, _ in alike], size) if are_teasers else ([], 0)
 
@@ -739,9 +795,11 @@ class _Part:
 def _is_of_count(text: str) -> bool:
     """True for a heading such as `3 comments`, which may name what they are on in quotes."""
     words = [word.strip("():") for word in text.split()]
+    if OF_READERS.isdisjoint(words):
+        return False
     numbers = [word for word in words if word[:1].isdigit()]
     is_short = len(words) <= MAX_COUNT or QUOTES.search(text) is not None
-    return is_short and len(numbers) == 1 and not IS_YEAR(numbers[0]) and not OF_READERS.isdisjoint(words)
+    return is_short and len(numbers) == 1 and not IS_YEAR(numbers[0])
 
 
 def _is_above_entries(node: LexborNode) -> bool:
@@ -753,6 +811,10 @@ def _is_above_entries(node: LexborNode) -> bool:
             kinds.append(kind_of(below))
         below = below.next
     return len(kinds) > 1 and len(set(kinds)) == 1 and kinds[0].partition(".")[0] in BOXES
+
+
+def _letters(text: str) -> list[str]:
+    return "".join(char if char.isalpha() else " " for char in text).split()
 
 
 def _has_two(node: LexborNode) -> bool:

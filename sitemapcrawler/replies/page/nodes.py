@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 
 from selectolax.lexbor import LexborNode
 
@@ -69,11 +70,14 @@ def kind_of(node: LexborNode) -> str:
     return f"{node.tag}.{next(filter(_IS_NAME, classes), '')}"
 
 
-def grouped(nodes: Iterable[LexborNode]) -> Collection[list[LexborNode]]:
-    """Group elements that have one parent and are of one kind."""
+def grouped(nodes: Iterable[LexborNode], of_columns: bool = False) -> Collection[list[LexborNode]]:
+    """Group elements that have one parent and are of one kind, in `of_columns` each perhaps alone in an element."""
     groups: dict[tuple[int, str], list[LexborNode]] = {}
     for node in nodes:
-        if (whole := node.parent) is not None:
+        whole = node.parent
+        while of_columns and whole is not None and sum(1 for _ in islice(whole.iter(), 2)) == 1:
+            whole = whole.parent
+        if whole is not None:
             groups.setdefault((whole.mem_id, kind_of(node)), []).append(node)
     return groups.values()
 

@@ -9,7 +9,17 @@ from itertools import islice
 from selectolax.lexbor import LexborNode
 
 from sitemapcrawler.replies.page.boilerplate import AFTER, AGO_AFTER, AGO_BEFORE
-from sitemapcrawler.replies.page.nodes import LABEL, LONG, MAX_HEADINGS, SPACE, SUBHEADINGS, byte_count, has_text, ink
+from sitemapcrawler.replies.page.nodes import (
+    ENDS,
+    LABEL,
+    LONG,
+    MAX_HEADINGS,
+    SPACE,
+    SUBHEADINGS,
+    byte_count,
+    has_text,
+    ink,
+)
 from sitemapcrawler.replies.page.tokens import has_price
 
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
@@ -20,6 +30,10 @@ BLOCKS = "p,div,img,figure"
 PICTURED = f"img,{SUBHEADINGS}"
 """Selector of what a teaser has, but no entry of a list in a text."""
 
+MAX_CAPTION = 120
+"""Characters of a teaser with a title and a line below."""
+_IS_FILE = re.compile(r"#|[^?]*\.(?:jpe?g|png|webp|gif|avif|svg)\Z", re.IGNORECASE).match
+"""Matches what links to a part of the page, or to a larger picture."""
 ENTRIES = "li,div,article,section,figure,tr"
 MAX_AGE = 40  # characters of a line with an age
 _DIGIT = re.compile(r"\d").search
@@ -58,6 +72,15 @@ def is_card(item: LexborNode) -> bool:
         last, text = link.text(strip=True), item.text(strip=True)
         return title in last or (text.endswith(last) and not has_price(text))
     return link.css_first(BLOCKS) is not None and item.text(strip=True) == title
+
+
+def is_pictured(item: LexborNode) -> bool:
+    """True for a short part without a sentence that begins with a picture which is a link to another page."""
+    link = item if item.tag == "a" else item.css_first("a")
+    if link is None or link.css_first("img,picture") is None or _IS_FILE(link.attributes.get("href") or ""):
+        return False
+    text = item.text(separator=SPACE, strip=True)
+    return has_text(text) and len(text) <= MAX_CAPTION and not text.endswith(ENDS)
 
 
 def is_in_prose(whole: LexborNode) -> bool:

@@ -66,8 +66,11 @@ _GROUPS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _CENTS = re.compile(r"\d[\d.,']*[.,]\d\d")
 LONG = 16
 """Characters of a token of a session or a request, with letters and digits."""
+MIN_PHONE = 9
+"""Digits of a number of a telephone. Counts have fewer."""
 EARLIER, LATER = 4, 6  # words before and after a number that tell its meaning
 SIGNS_AROUND = 14  # characters, in scripts without blanks
+COUNTABLE = UNITS | COUNTED
 RIGHTS = frozenset(("©", "c", "copyright", "℗"))
 IL_Y_A, A_JOUR, SOLD_OUT = ["il", "y", "a"], frozenset(("à", "jour")), ["sold", "out"]
 NO_MORE_THAN = (["plus", "que"], ["nur", "noch"], ["nog", "maar"])
@@ -125,8 +128,9 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     split = [[tokens[at] for at in places] for places in (numbers, prices)]
     for at in counters:
         tokens[at] = ""
-        if at + 1 < len(tokens) and tokens[at + 1] in UNITS:  # an hour becomes days
-            tokens[at + 1] = ""
+        for beside in (at - 1, at + 1):  # an hour becomes days, a comment comments
+            if 0 <= beside < len(tokens) and tokens[beside] in COUNTABLE:
+                tokens[beside] = ""
     kept = list(filter(None, tokens))
     for at in numbers + prices:
         tokens[at] = ""
@@ -143,14 +147,14 @@ def _tokens(text: str) -> tuple[list[str], list[int]]:
             tokens += text[end:start].translate(_NO_WORD).split()
             end = text.find(" ", digit)
             end = len(text) if end < 0 else end
-            for token in () if _is_of_session(text[start:end]) else _SIMPLE_TOKEN.findall(text, start, end):
+            for token in () if is_of_session(text[start:end]) else _SIMPLE_TOKEN.findall(text, start, end):
                 if token[0].isdigit():
                     places.append(len(tokens))
                 tokens.append(token)
         return tokens + text[end:].translate(_NO_WORD).split(), places
     words = text.split(" ")
     if max(map(len, words)) >= LONG:
-        words = [word for word in words if not _is_of_session(word)]
+        words = [word for word in words if not is_of_session(word)]
         text = " ".join(words)
     if BLANKLESS_SIGN.search(text):
         tokens = _TOKEN.findall(text)
@@ -167,7 +171,8 @@ def _tokens(text: str) -> tuple[list[str], list[int]]:
     return tokens, places
 
 
-def _is_of_session(word: str) -> bool:
+def is_of_session(word: str) -> bool:
+    """True for a token of a session or a request."""
     return len(word) >= LONG and _LONG.fullmatch(word) is not None
 
 
@@ -185,6 +190,8 @@ def folded(text: str) -> str:
 
 def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     """True for a count of visits, the age of something and the like."""
+    if len(tokens[at]) >= MIN_PHONE and tokens[at].isdigit():
+        return False
     earlier, later = tokens[max(0, at - SIGNS_AROUND) : at], tokens[at + 1 : at + 1 + SIGNS_AROUND]
     if not is_ascii and ("".join(earlier).endswith(BEFORE) or "".join(later).startswith(AFTER)):
         return True
