@@ -23,13 +23,15 @@ from sitemapcrawler.repair.change_list import Action, Change, State
 from sitemapcrawler.repair.edits import CODE, Draft, correct_code, relink
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.seen import DROPPED, RELINKED, UNLINKED, UNREPAIRED, Decision, Seen
-from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
+from sitemapcrawler.repair.streaming import CROSS, OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
 
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
 MAX_BYTES = 52_428_800  # uncompressed; the same page
 MAX_ARTICLES = 1_000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
 CHANGED, ADDED = "1", "2"
 """Marks of an entry that was changed, or is new, in `Spooled.sizes`."""
+EXTENDING = ("image-", "video-", "news-", "hreflang-")
+"""Families of rules that remove extensions from an entry."""
 ORIGIN = msgspec.json.Decoder(Origin)
 NO_MORE: tuple[int, list[Decision]] = (-1, [])
 """Stands for the decisions behind the last entry with one."""
@@ -98,8 +100,11 @@ class Written:
         return Change(action, rule, url, old, new, self.repair.url, self.line)
 
     def dropped(self, rule: str) -> Change:
-        """The row of a dropped entry, with its URL and text as they were read. `rule`: empty for that of its move."""
+        """The row of a dropped entry, with its URL and text as they were read. `rule`: empty for that of its move; an
+        entry that repeats another only since it has lost its extension has the rule of that loss."""
         origin = self.origin or Origin(self.draft().loc, self.line_of_text, self.line)
+        if rule == CROSS:
+            rule = next((why for why, _, new in origin.changes if not new and why.startswith(EXTENDING)), rule)
         return self.change(Action.DROPPED, rule or origin.move, origin.url, line_of(origin.text), "")
 
 

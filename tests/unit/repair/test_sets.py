@@ -311,6 +311,17 @@ def test_an_entry_that_an_index_loses_has_no_row_on_what_else_was_wrong_with_it(
     ]  # fmt: skip
 
 
+def test_an_entry_that_loses_its_article_may_repeat_another(tmp_path: Path) -> None:
+    news = (
+        "<news:news><news:publication><news:name>Times</news:name><news:language>jp</news:language></news:publication>"
+        "<news:publication_date>2026-01-05</news:publication_date><news:title>A</news:title></news:news>"
+    )
+    outcome = repair(tmp_path, urlset(page("a")), urlset(page("a", news), page("b")))
+    assert [(row["action"], row["rule"], news in row["old"]) for row in outcome.rows] == [
+        ("dropped", "news-language-invalid", True)
+    ]
+
+
 @pytest.mark.parametrize("other", ["", "<priority>0.5</priority>"])
 def test_an_entry_that_loses_its_last_link_may_repeat_another(other: str, tmp_path: Path) -> None:
     lost = "ftp://example.com/"
@@ -318,7 +329,7 @@ def test_an_entry_that_loses_its_last_link_may_repeat_another(other: str, tmp_pa
     files = [urlset(page("a", other)), urlset(page("a", link), page("b"), f"<url><loc>{lost}</loc></url>")]
     outcome = repair(tmp_path / "once", *files)
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [
-        ("dropped", "loc-bad-scheme"), ("dropped", "cross-duplicate-url"),
+        ("dropped", "loc-bad-scheme"), ("dropped", "hreflang-href-invalid"),
     ]  # fmt: skip
     assert repair(tmp_path / "again", *map(outcome.data, outcome.names)).rows == []
 
