@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -116,10 +116,8 @@ class Command(BaseCommand):
         opts.out, opts.named = opts.spargs["report"], found.text
         if not settings.getlist(REPORT_FILES):
             settings.set(REPORT_FILES, audit_files(settings), "cmdline")
-        offer = offered(found, Path(opts.out)) if "baseline" not in opts.spargs else None
+        self._offer = offered(found, Path(opts.out)) if "baseline" not in opts.spargs else None
         self._plan = plan(settings, opts.spargs)
-        if offer is not None:
-            print(offer, file=sys.stderr)
         if opts.loglevel is None:
             quieten()
             drop_reported()
@@ -128,6 +126,9 @@ class Command(BaseCommand):
         """Audit, print the verdict, and set the exit code."""
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(AuditSpider)
+        if self._offer is not None:
+            with suppress(OutputError):  # the report at the end says so
+                put(f"{self._offer}\n")
         with self._claims:
             code = run(self.crawler_process, crawler, opts.spargs, self._plan)
         self.exitcode = policy_code(code, crawler.stats.get_stats())

@@ -239,6 +239,7 @@ def test_audit_that_cannot_replace_its_baseline_is_read_from_beside_it(shop: Sit
     second = sitemapcrawler.audit(shop.url("/sitemap.xml"), **given, baseline=str(tmp_path / "a"), max_urls=2)
     assert (second.folder, second.summary.partial) == (tmp_path / "a-incomplete", "max_urls")
     assert (first.folder, first.summary.partial) == (tmp_path / "a", None)
+    assert (first.log, second.log) == ("", "")
 
 
 def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, tmp_path: Path) -> None:
