@@ -118,9 +118,9 @@ class PageList:
         self._suffix = suffix
         self._spool = work / "refused.jsonl"
         self._rows: dict[str, array[int]] = {}
-        """{URL of a temporary sitemap: for each of its lines, the place of the file in `_files`, and the line}."""
-        self._files: list[str] = []
-        """URLs of the files that have rows."""
+        """{URL of a temporary sitemap: for each of its lines, the place of the file in `files`, and the line}."""
+        self.files: list[str] = []
+        """URLs of the files with pages to list: the list, or sitemaps of an audit."""
         self.replaces = replaces
         """URLs of the sitemaps that the set takes the place of."""
         self.lacking: Sequence[tuple[str, str]] = ()
@@ -148,7 +148,7 @@ class PageList:
         if line is None:
             return self.url, None
         file, place = rows[2 * line - 2 : 2 * line]
-        return self._files[file], place or None
+        return self.files[file], place or None
 
     def refused(self) -> Iterator[Change]:
         """Yield a change for each row that is not listed."""
@@ -206,7 +206,7 @@ class PageList:
                 file.write("</urlset>\n")
         if not sources:
             raise ValueError(f"no row can be listed; {first}" if first else "lists no URL")
-        self._files = [*numbers]
+        self.files = [*numbers]
         return list(sources.values())
 
     def _entries(self) -> Iterator[_Page | Change]:

@@ -138,14 +138,14 @@ class SiteRepair:
 
     @staticmethod
     def _count_list(pages: PageList, result: Repaired) -> None:
-        """Count a list as one file with all its rows. One without a page to list makes no set."""
+        """Count the files and rows of a list. One without a page to list makes no set."""
         assert result.changes is not None
         for change in pages.refused():
             result.read += change.action == Action.DROPPED
             result.dropped += change.action == Action.DROPPED
             result.changes.add(change)
         result.unread = int(pages.unread)
-        result.sources = int(bool(result.files))
+        result.sources = len(pages.files) if result.files else 0
 
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:
         """Read the files, and those that their indexes list."""

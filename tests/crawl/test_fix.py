@@ -124,7 +124,7 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
             done = run(tmp_path, "fix", target, "--split-by", by, "--out", "new", *more)
             assert done.returncode == 3
             assert f"{site.url('/lost.xml')} was not read to its end (HTTP status 403): the set lacks" in done.stderr
-            assert ": 1 file read, 6 entries: 3 kept, 1 changed, 2 dropped, 0 not repaired" in done.stdout
+            assert ": 2 files read, 6 entries: 3 kept, 1 changed, 2 dropped, 0 not repaired" in done.stdout
             new = tmp_path / "new/upload"
             assert locs(new / "sitemap.xml") == [site.url(f"/sitemap-{name}.xml") for name in ("shop", "blog")]
             assert locs(new / "sitemap-shop.xml") == [*map(site.url, ("/shop/a", "/shop/new"))]
