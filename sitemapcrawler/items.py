@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Annotated, Any, Self, get_args, overload
@@ -1333,7 +1333,7 @@ class SummaryRecord:
     started: UtcTime = ""
     """Start of the crawl, ISO 8601 in UTC."""
     elapsed_s: float = 0.0
-    """Duration in seconds."""
+    """Duration in seconds, before feeds and reports are written."""
     peak_mb: float = 0.0
     """Peak resident memory of the process in MiB."""
     sitemaps: int = 0
@@ -1456,3 +1456,16 @@ def records(item: object) -> Unpacked:
     if isinstance(item, Envelope):
         return item.unpack()
     return [item.plain()] if isinstance(item, UrlEntry) else [item]
+
+
+def with_lists(record: object) -> object:
+    """Replace tuples in a record, such as the default of its list fields, with lists: validators of JSON Schema take
+    no tuple for an array. Changes and returns the record."""
+    for one in fields(record) if is_dataclass(record) else ():
+        value = getattr(record, one.name)
+        if isinstance(value, tuple):
+            value = list(value)
+            setattr(record, one.name, value)
+        for part in value if isinstance(value, list) else (value,):
+            with_lists(part)
+    return record

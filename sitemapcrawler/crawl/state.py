@@ -38,7 +38,7 @@ from sitemapcrawler.feeds.exporters import are_extensions_items, with_extensions
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_baseline, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records, with_lists
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.opening import open_job
@@ -89,10 +89,11 @@ class Delivery:
         if isinstance(item, (UrlBatch, SitemapEnd)):
             await self._pass_on(item)
         if isinstance(item, SitemapEnd):
-            return [item.plain(), *item.findings]
+            return [with_lists(row) for row in (item.plain(), *item.findings)]
+        rows = map(with_lists, records(item))
         if are_extensions_items(self._crawler.settings):
-            return [row for record in records(item) for row in with_extensions(record)]
-        return records(item)
+            return [row for record in rows for row in with_extensions(record)]
+        return list(rows)
 
     async def _pass_on(self, item: UrlBatch | SitemapEnd) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import inspect
 import io
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from itemadapter import ItemAdapter
+from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.envelopes import NotedBatch
+from sitemapcrawler.crawl.state import Delivery
+from sitemapcrawler.download.shared import Stop
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
-from sitemapcrawler.items import Counts, Hop, Record, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import Counts, Hop, Record, ReplyRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -80,6 +85,15 @@ def test_exported_rows_are_valid(schema: dict[str, Any]) -> None:
     assert [row["type"] for row in rows] == ["url", "url", "sitemap", "sitemap", "summary"]
     for row in rows + exported(export_empty_fields=True):
         assert [error.message for error in validator.iter_errors(row)] == []
+
+
+def test_single_items_are_valid(schema: dict[str, Any]) -> None:
+    """As a user's own pipeline validates them."""
+    validator = pytest.importorskip("jsonschema").Draft202012Validator(schema)
+    kinds = [NotedBatch("s", [UrlRecord(reply=ReplyRecord())]), SitemapEnd("s"), *(kind() for kind in get_args(Record))]
+    delivery = Delivery(get_crawler(settings_dict={"SITEMAP_ITEMS": "records"}), Stop(get_crawler()), None)
+    for item in [one for kind in kinds for one in asyncio.run(delivery.unpacked(kind))]:
+        assert [error.message for error in validator.iter_errors(ItemAdapter(item).asdict())] == []
 
 
 @pytest.mark.parametrize(
