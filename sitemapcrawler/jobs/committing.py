@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 COMMIT_ROWS = 50_000
 """Rows at which a commit starts at once: as many as a sitemap may list. A commit takes some 10 ms of overhead."""
 COMMIT_S = 0.5
-"""Maximum seconds that results wait for a commit: what a crash can lose."""
+"""Maximum seconds that results wait for a commit. A crash loses these and the commit that runs."""
 WAITING_ROWS = 200_000
 """Waiting rows above which `Committer.add` blocks."""
 T = TypeVar("T")
