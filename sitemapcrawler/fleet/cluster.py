@@ -52,6 +52,8 @@ characters, of which Ray uses some 90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 SLOW = "timed out during startup"
 """What Ray says of a cluster that was not up within its 30 seconds."""
+STARTS = 5
+"""Attempts to start a local cluster. On two cores with ten busy processes, two were not enough."""
 AGAIN = (CrawlDied, OutputFailed)
 """Errors after which a domain is tried again."""
 
@@ -147,16 +149,17 @@ class RayCluster:
 
     @staticmethod
     def _join(address: str, options: Mapping[str, object]) -> None:
-        """Join the cluster, or start it, and again if that was too slow: Ray gives it 30 seconds, which
+        """Join the cluster, or start it, and again while that is too slow: Ray gives it 30 seconds, which
         no setting changes."""
-        try:
-            ray.init(address=address, **options)
-        except Exception as error:
-            if SLOW not in str(error):
-                raise
+        for attempt in range(1, STARTS + 1):
+            try:
+                ray.init(address=address, **options)
+                return
+            except Exception as error:
+                if SLOW not in str(error) or attempt == STARTS:
+                    raise
             logger.info("The local cluster did not start in time; starting it again")
             ray.shutdown()
-            ray.init(address=address, **options)
 
     def _private_folder(self) -> str:
         """Folder for sockets and logs of a local cluster. Ray makes it world-writable, so its parent is private."""
@@ -208,15 +211,19 @@ class RayCluster:
             record: DomainRecord = ray.get(reference)
             return record
         except errors.RayTaskError as error:
-            cause = getattr(error, "cause", error)
-            known = isinstance(cause, (*AGAIN, CrawlAbandoned))
-            reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
-            common = not known or isinstance(cause, (OutputFailed, CrawlFault))
-            return DomainFailure(reason, common, isinstance(cause, AGAIN))
+            return failure_of(getattr(error, "cause", error))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
             return DomainFailure(f"its worker died: {first_line(error)}", common=False, again=True)
         except errors.RayError as error:
             raise _failed(error) from None
+
+
+def failure_of(error: Exception) -> DomainFailure:
+    """Failure of a domain whose task raised an exception."""
+    known = isinstance(error, (*AGAIN, CrawlAbandoned))
+    reason = first_line(error) if known else f"{type(error).__name__}: {first_line(error)}"
+    common = not known or isinstance(error, (OutputFailed, CrawlFault))
+    return DomainFailure(reason, common, isinstance(error, AGAIN))
 
 
 def remove_folder(folder: Path) -> None:

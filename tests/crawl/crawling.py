@@ -114,7 +114,10 @@ class Running:
     def finish(self) -> Crawl:
         """Wait for its end and read what it left. A traceback in its log fails the test, whatever it is about."""
         with self:
-            output, _ = self.process.communicate(timeout=DEADLINE_S)
+            try:
+                output, _ = self.process.communicate(timeout=DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                raise AssertionError(f"it hangs\n{self.log}") from None
         seconds, log = self.seconds, self.log
         assert "Traceback" not in log, log[max(0, log.index("Traceback") - SHOWN) :][: 10 * SHOWN]
         return Crawl(self.process.returncode, log, output, self.folder, seconds, read_feed(self.folder / FEED))
@@ -126,7 +129,7 @@ class Running:
             if condition():
                 return
             assert code is None, self.log
-            assert self.seconds < DEADLINE_S, "the crawl hangs"
+            assert self.seconds < DEADLINE_S, f"it hangs\n{self.log}"
             time.sleep(POLL_S)
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from unittest.mock import patch
 
 import duckdb
 import pyarrow.parquet as pq
 from scrapy.settings import Settings
 
+from sitemapcrawler import cli
 from sitemapcrawler import settings as ours
 from sitemapcrawler.commands.fleet import passed
-from sitemapcrawler.fleet.task import FleetPlan
+from sitemapcrawler.fleet.domains import Domain, DomainRecord
+from sitemapcrawler.fleet.task import FleetPlan, crawl_domain
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
 from tests.crawl.documents import index, urlset
 from tests.crawl.site_server import Route, SiteServer
@@ -23,6 +27,8 @@ from tests.processes import Process, below
 
 COMMAND = "import sys; from sitemapcrawler.cli import main; sys.exit(main())"
 """The command, in a process that is not forked from one that has imported the package."""
+WITHOUT_RAY = "import sys; from tests.fleet.fleets import without_ray; sys.exit(without_ray())"
+"""The same, but it runs its tasks itself, one after the other: for what is not about processes of Ray."""
 BUSY = "RAY_worker_niceness=0"
 """Ray's workers have a 30th of what other processes have, by 15 degrees of niceness: too little beside other tests."""
 TABLES = ("url", "sitemap", "finding", "robots", "domain")
@@ -61,10 +67,13 @@ def start(
     settings: Mapping[str, object] | None = None,
     within: Sequence[str] = (),
     out: str = "out",
+    command: str = COMMAND,
 ) -> Running:
-    """Start a fleet in a folder; results go to its folder `out`. `within`: a command that runs it."""
+    """Start a fleet in a folder; results go to its folder `out`. `within`: a command that runs it. For each domain, up
+    to two, it has a worker."""
     (folder / "domains.txt").write_text("".join(f"{domain}\n" for domain in domains))
-    words = ["env", BUSY, sys.executable, "-c", COMMAND, "fleet", "@domains.txt", "--out", out, "--workers", "2"]
+    words = ["env", BUSY, sys.executable, "-c", command, "fleet", "@domains.txt", "--out", out]
+    words += ["--workers", str(min(len(domains), 2))]
     chosen = {**NO_DELAYS, "SITEMAP_MAX_ROBOTS": 0, **(settings or {})}
     words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
     return launch(folder, [*within, *words, *options], group=True)
@@ -73,6 +82,48 @@ def start(
 def run(folder: Path, domains: Sequence[str], *options: str, **parameters: Any) -> Crawl:
     """Run a fleet to its end; parameters as for `start`."""
     return start(folder, domains, *options, **parameters).finish()
+
+
+class NoCluster:
+    """In place of a cluster of Ray: runs a task where its result is wanted."""
+
+    room = 1
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def start(self, each: Domain, plan: FleetPlan, attempt: int) -> object:
+        return partial(crawl_domain, each, plan, attempt)
+
+    def wait(self, running: Sequence[object], seconds: float) -> list[object]:
+        return [running[0]]
+
+    def result(self, task: Callable[[], DomainRecord]) -> object:
+        from sitemapcrawler.fleet.cluster import failure_of
+
+        try:
+            return task()
+        except Exception as error:
+            return failure_of(error)
+
+
+def without_ray() -> None:
+    """The program `WITHOUT_RAY`."""
+    from sitemapcrawler.fleet import launching
+
+    with patch.object(launching, "RayCluster", NoCluster):
+        cli.main()
+
+
+def wait_for(fleet: Running, site: Site, path: str, count: int = 1) -> None:
+    """Return when a fleet has asked for a path so many times; one that ends or hangs before that fails with its log."""
+    fleet.wait_until(lambda: site.paths.count(path) >= count)
 
 
 def plan(output: str, chosen: Mapping[str, object] | None = None, **changes: Any) -> FleetPlan:

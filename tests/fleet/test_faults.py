@@ -13,7 +13,7 @@ import pytest
 
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import Data, Site, crawls, processes_of, run, sites, start, workers
+from tests.fleet.fleets import WITHOUT_RAY, Data, Site, crawls, processes_of, run, sites, start, wait_for, workers
 from tests.processes import parent_of, wait_for_end
 
 pytestmark = pytest.mark.slow
@@ -60,7 +60,7 @@ def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_o
     with sites(4) as servers, small(out, "8m") as disk:
         domains, data, within = [site.url() for site in servers], Data(disk.seen), disk.within(tmp_path)
         disk.fill(left=20_000)
-        full = run(tmp_path, domains, "--retries", "0", within=within)
+        full = run(tmp_path, domains, "--retries", "0", within=within, command=WITHOUT_RAY)
         assert full.code == 1
         assert "domains in a row have failed" in full.log
         assert "run the same command to resume" in full.log
@@ -73,16 +73,16 @@ def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_o
             site.exchanges.clear()
         with gated(first, "/1.xml") as gate:
             with start(tmp_path, [*domains[:2], NOWHERE], within=within) as fleet:
-                first.wait_for("/1.xml")
+                wait_for(fleet, first, "/1.xml")
                 fleet.wait_until(lambda: data.domains().keys() == {second.url(), NOWHERE})
                 fleet.wait_until(lambda: len(crawls(fleet)) == 1)  # those of the others have ended
                 crawls(fleet)[0].kill()
-                first.wait_for("/1.xml", 2)
+                wait_for(fleet, first, "/1.xml", 2)
 
                 crawl = crawls(fleet)[0]
                 next(worker for worker in workers(fleet) if worker.pid == parent_of(crawl.parent)).kill()
                 fleet.wait_until(lambda: not crawl.alive)
-                first.wait_for("/1.xml", 3)
+                wait_for(fleet, first, "/1.xml", 3)
 
                 left = processes_of(fleet)
                 fleet.process.send_signal(signal.SIGKILL)
@@ -110,8 +110,8 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more_and_a_second_one_ends_it_at_
         domains = [site.url() for site in servers]
         data = Data(tmp_path / "out")
         with start(tmp_path, domains) as fleet:
-            servers[0].wait_for("/1.xml")
-            servers[1].wait_for("/1.xml")
+            wait_for(fleet, servers[0], "/1.xml")
+            wait_for(fleet, servers[1], "/1.xml")
             running = processes_of(fleet)
             os.killpg(fleet.process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
             fleet.wait_until(lambda: ENDING in fleet.log)

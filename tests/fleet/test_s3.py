@@ -15,8 +15,7 @@ from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.task import crawl_domain
 from tests.crawl.crawling import Crawl
-from tests.fleet.fleets import TABLES, Site, plan, run, sites
-from tests.processes import stop_server
+from tests.fleet.fleets import TABLES, WITHOUT_RAY, Site, plan, run, sites
 from tests.unit.fleet.object_servers import BUCKET, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
 
 pytestmark = pytest.mark.slow
@@ -62,8 +61,7 @@ def domains(net: list[Site]) -> list[str]:
 
 
 def leave_network() -> None:
-    """Forget the process and the thread that stay in the network in which they were started."""
-    stop_server()
+    """Forget the thread that stays in the network in which it was started."""
     S3FileSystem.clear_instance_cache()
     reset_lock()
 
@@ -83,7 +81,7 @@ def broken(server: Proxy, domains: list[str]) -> Iterator[set[str]]:
 def again(broken: set[str], server: Proxy, domains: list[str], tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     """The next run, in which the store fails twice for the row of a domain."""
     server.faults = [Fault("PUT", "/domain/", times=2)]
-    return run(tmp_path_factory.mktemp("again"), domains, out=OUT)
+    return run(tmp_path_factory.mktemp("again"), domains, out=OUT, command=WITHOUT_RAY)
 
 
 def test_an_error_in_the_middle_leaves_no_row(broken: set[str]) -> None:

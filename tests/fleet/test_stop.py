@@ -1,4 +1,4 @@
-"""A fleet that is told to end, and one that cannot begin."""
+"""A fleet that is told to end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -17,7 +16,7 @@ import pytest
 
 from tests.crawl.crawling import Crawl, Running
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import Data, run, sites, start
+from tests.fleet.fleets import Data, sites, start, wait_for
 from tests.processes import Process, below, wait_for_end, wait_for_process
 from tests.security.watching import Seen, working_in
 
@@ -51,7 +50,7 @@ def terminated(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         patch.setenv("TMPDIR", str(temporary))
         site.routes["/1.xml"] = Exchange.wait_until_client_goes
         with start(tmp_path_factory.mktemp("fleet"), [site.url()]) as fleet:
-            site.wait_for("/1.xml")
+            wait_for(fleet, site, "/1.xml")
             seen.look(fleet.process.pid, temporary)
             others = below(fleet.process.pid)
             fleet.process.send_signal(signal.SIGTERM)
@@ -101,18 +100,10 @@ def test_sigterm_to_all_its_processes_is_a_stop_too(tmp_path: Path, is_reading: 
         site.routes["/1.xml"] = Exchange.wait_until_client_goes
         with start(tmp_path, [site.url()]) as fleet:
             if is_reading:
-                site.wait_for("/1.xml")
+                wait_for(fleet, site, "/1.xml")
             else:
                 wait_for_process(fleet.process.pid, HEAD)
             others = below(fleet.process.pid)
             os.killpg(fleet.process.pid, signal.SIGTERM)
             stopped(fleet)
     wait_for_end(*(process.pid for process in others))
-
-
-def test_a_cluster_where_nobody_listens_is_refused_in_one_line(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        place = f"127.0.0.1:{server.getsockname()[1]}"
-    refused = run(tmp_path, ["127.0.0.1"], "--address", place)
-    assert refused.code == 1
-    assert refused.log == f"sitemapcrawler: {place}: [Errno 111] Connection refused\n"
