@@ -37,8 +37,8 @@ demo: .venv/.crawl
 
 # Fleets first, then in the order of the folders, so that short files come last and no worker waits for the other.
 # tests/conftest.py gives each module to one worker.
-# Two workers more than cores: crawls wait for more than half of their time, and Ray gives a node 30 s to start.
-WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)')
+# Four workers more than cores: crawls wait for more than half of their time.
+WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 4)')
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: .venv/.test
