@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import __version__
@@ -23,6 +23,7 @@ from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRe
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.rules import Of, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
+from tests.examples import briefly
 
 from . import exporting, findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
@@ -348,7 +349,7 @@ class TestPlaces:
 
 class TestStrangers:
     @pytest.mark.slow
-    @settings(max_examples=12)
+    @briefly(8)
     @given(st.lists(FINDINGS, min_size=1, max_size=3))
     def test_whatever_they_wrote_the_log_is_valid_and_shows_it(
         self, validate: Any, findings: list[FindingRecord]

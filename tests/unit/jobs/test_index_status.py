@@ -16,6 +16,7 @@ from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.robots.addresses import read_ranges
+from tests.examples import briefly
 
 HOME = "https://www.example.com/"
 SITEMAP = f"{HOME}sitemap.xml"
@@ -142,7 +143,7 @@ rows = st.lists(
 
 @pytest.mark.slow
 @given(rows)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(briefly(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_rows_give_records(store: Store, tmp_path: Path, rows: list[dict[str, str]]) -> None:
     first = {"url": f"{HOME}a"}
     statuses, _, counts = compared(store, tmp_path, "\n".join(map(json.dumps, [first, *rows])))

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import (
@@ -50,6 +50,7 @@ from sitemapcrawler.report.model import (
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CARRIED
+from tests.examples import briefly
 from tests.unit.jobs.store import making
 from tests.unit.rules.sites import HOME, A, B, C, Site, at, page
 
@@ -451,7 +452,7 @@ ANY = st.one_of(*(making.of(kind, making.ANY) for kind in (UrlRecord, SitemapRec
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@briefly(10)
 @given(st.lists(ANY, max_size=6))
 @example([UrlRecord(reply=ReplyRecord(status=301, reason="blocked"))])
 def test_any_records_give_a_report(opened: Store, records: list[Any]) -> None:

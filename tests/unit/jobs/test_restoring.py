@@ -19,6 +19,7 @@ from sitemapcrawler.items import UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.restoring import Asked, url_batches
 from sitemapcrawler.jobs.store import Store
+from tests.examples import briefly
 from tests.unit.feeds.exporting import export
 from tests.unit.jobs.store.making import of
 
@@ -32,6 +33,7 @@ def batch(urls: Sequence[UrlRecord]) -> FinalBatch:
 
 
 @pytest.mark.slow
+@briefly(30)
 @given(st.lists(of(UrlRecord), min_size=1, max_size=3))
 def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
     stored = batch(urls)
@@ -41,6 +43,7 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
 
 
 @pytest.mark.slow
+@briefly(30)
 @given(st.lists(of(UrlRecord), min_size=1, max_size=4))
 def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
     stored = batch(urls)

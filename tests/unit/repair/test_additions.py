@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.repair import writing
 from sitemapcrawler.repair.additions import FoundPage
 from sitemapcrawler.repair.streaming import COMPARED, LINKED, Verdict
+from tests.examples import briefly
 from tests.unit.repair.repairing import HOME, Outcome, check, index, repair, urlset
 
 IMAGE = "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>"
@@ -217,7 +218,7 @@ PATHS = st.sampled_from(
     st.lists(st.lists(PATHS, max_size=5), min_size=1, max_size=4),
     st.lists(st.tuples(PATHS, st.booleans(), st.sampled_from([None, "2026-05-01", "2099-01-01", "x"])), max_size=8),
 )
-@settings(max_examples=40)
+@briefly(20)
 def test_what_stands_is_what_was_there_and_what_was_added(
     files: list[list[str]], pages: list[tuple[str, bool, str | None]]
 ) -> None:

@@ -25,6 +25,7 @@ from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.streaming import Verdict
+from tests.examples import briefly
 from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, nowhere, repair, repair_list, urlset
 
 DATA = Path(__file__).parents[2] / "data"
@@ -78,7 +79,7 @@ def test_a_real_document_loses_only_what_is_wrong(path: Path, tmp_path: Path) ->
 
 
 @given(st.sampled_from(BAD + GOOD), st.randoms(use_true_random=False), st.integers(1, 8))
-@settings(max_examples=40)
+@briefly(20)
 def test_a_document_with_random_damage(path: Path, random: Random, times: int) -> None:
     text = plain(path).decode("utf-8", "replace")
     for _ in range(times):
@@ -136,7 +137,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 
 @pytest.mark.slow
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
-@settings(max_examples=60)
+@briefly(20)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
     documents = [urlset(*file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
@@ -316,7 +317,7 @@ def is_part(some: Iterable[object], whole: Iterable[object]) -> bool:
 
 @pytest.mark.slow
 @given(sites())
-@settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 100)
+@settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 30)
 def test_a_made_site(site: Site) -> None:
     documents = site.documents
     with tempfile.TemporaryDirectory() as folder:
@@ -425,7 +426,7 @@ listed = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(st.lists(listed, min_size=1, max_size=8), st.booleans(), st.booleans())
-@settings(max_examples=50)
+@briefly(20)
 def test_each_row_of_a_list_is_in_the_set_or_in_the_list_of_changes(
     found: list[dict[str, object]], is_table: bool, by_folder: bool
 ) -> None:

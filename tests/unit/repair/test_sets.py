@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urljoin
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import read_sitemap
@@ -25,6 +25,7 @@ from sitemapcrawler.repair.page_list import MAX_FOLDERS
 from sitemapcrawler.repair.site_repair import SiteRepair
 from sitemapcrawler.repair.sources import LocalFiles, Source, SourceError
 from sitemapcrawler.repair.streaming import Rules, Verdict
+from tests.examples import briefly
 from tests.unit.repair.repairing import HOME, Outcome, index, nowhere, repair, repair_list, urlset
 
 
@@ -419,7 +420,7 @@ sites = st.lists(
 
 
 @given(sites)
-@settings(max_examples=40)
+@briefly(30)
 def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], list[str]]]]) -> None:
     names = [name for name, _ in site]
     documents = [

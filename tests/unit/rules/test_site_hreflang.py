@@ -14,6 +14,7 @@ from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import returned
+from tests.examples import briefly
 
 from .sites import HOME, RULES, A, B, Links, Site, at, page
 
@@ -74,7 +75,7 @@ def test_link_back_may_be_in_another_entry_of_the_page() -> None:
 PATHS = st.sampled_from(["/a", "/b", "/c"])
 
 
-@settings(max_examples=20)
+@briefly(12)
 @given(st.lists(st.tuples(PATHS, st.lists(PATHS | st.just("/unlisted"), max_size=3)), min_size=1, max_size=4))
 def test_answers_are_those_of_the_definition(entries: list[tuple[str, list[str]]]) -> None:
     links: dict[str, set[str]] = {}
