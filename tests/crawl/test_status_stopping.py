@@ -22,6 +22,8 @@ HANGING = PAGES[10:]
 SHORT = {"SITEMAP_STOP_GRACE": 0.3}
 GRACE_S = 10
 """SITEMAP_STOP_GRACE where nobody sets it."""
+STUCK_S = 3
+"""The same of the crawl that is stuck."""
 DELAY_S = 20
 SLOW = {"DOWNLOAD_DELAY": DELAY_S, "ROBOTSTXT_OBEY": False, **LOOPBACK}
 
@@ -65,9 +67,9 @@ def delayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
 
 @pytest.fixture(scope="module")
 def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
-    """With answers that do not come, and the settings that users have."""
+    """With answers that do not come. `test_stopping.py` waits as long as the settings of users do."""
     with SiteServer() as site:
-        yield hanging(tmp_path_factory.mktemp("stuck"), site, {}, verify="get")
+        yield hanging(tmp_path_factory.mktemp("stuck"), site, {"SITEMAP_STOP_GRACE": STUCK_S}, verify="get")
 
 
 @pytest.fixture(params=["delayed", "stuck"])
@@ -110,7 +112,7 @@ def test_delay_does_not_hold_the_end_up(delayed: Stopped) -> None:
 
 
 def test_running_requests_get_some_seconds(stuck: Stopped) -> None:
-    assert stuck.seconds > 5
+    assert stuck.seconds > STUCK_S / 2
     assert stuck.crawl.locs(stuck.url("/1.xml")) == [stuck.url(path) for path in PAGES[:100]]
     assert sum(path in HANGING for path in stuck.site.paths) == 4
 

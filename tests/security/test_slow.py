@@ -30,7 +30,7 @@ GOOD = "https://pages.example/good"
 SETTINGS = LOOPBACK | {
     "DOWNLOAD_TIMEOUT": TIMEOUT_S,
     "RETRY_TIMES": 0,
-    "SITEMAP_MAX_SITE_TIME": 12,
+    "SITEMAP_MAX_SITE_TIME": 9,
     "SITEMAP_MAX_HOST_ERRORS": 0,
     "LOG_LEVEL": "DEBUG",
 }

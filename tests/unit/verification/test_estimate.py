@@ -174,7 +174,7 @@ def test_interval_of_strata_holds_the_truth_in_95_of_100_samples(truths: tuple[f
     }
     truth = sum(bad for _, bad in pages.values()) / len(pages)
     holds = 0
-    for seed in range(200):
+    for seed in range(100):
         by_number = sorted(pages, key=partial(page_number, seed=seed))
         few = [url for name in sizes for url in [url for url in by_number if pages[url][0] == name][:FEW]]
         found = Counter(pages[url] for url in list(dict.fromkeys([*few, *by_number]))[:150])
@@ -183,4 +183,4 @@ def test_interval_of_strata_holds_the_truth_in_95_of_100_samples(truths: tuple[f
         ]
         told = stratified(strata, len(pages))
         holds += told.low <= truth <= told.high
-    assert holds >= 188  # a fair coin of 95 % falls below in 3 of 100 runs
+    assert holds >= 91  # a fair coin of 95 % falls below in 3 of 100 runs
