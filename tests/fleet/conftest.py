@@ -3,6 +3,7 @@ of a fleet runs in a network namespace that has nothing but `lo`, all of them in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,8 +13,13 @@ from tests.processes import stop_server
 
 
 @pytest.fixture(scope="package", autouse=True)
-def alone() -> Iterator[None]:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "rfc3987_syntax.py").write_text(
+        "raise ImportError\n"
+    )  # of eight processes of each fleet, as in tests/conftest.py
     stop_server()  # one that was started before is in another network
-    with alone_or_skipped():
+    with alone_or_skipped(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
         yield
     stop_server()

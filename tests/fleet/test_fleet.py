@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -18,7 +17,7 @@ import pytest
 from sitemapcrawler import cli
 from sitemapcrawler.fleet.output import OutputFailed
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault
-from tests.crawl.crawling import AT_HOME, crawl, options
+from tests.crawl.crawling import AT_HOME, crawl, launch, options
 from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, TABLES, Data, Site, sites
 
@@ -85,8 +84,8 @@ def data(address: str, net: list[Site], tmp_path_factory: pytest.TempPathFactory
     domains = [*(site.url() for site in net), f"HTTP://{first}/", first, first, NOWHERE]
     command = [sys.executable, "-m", "scrapy", "fleet", *domains, "--out", "out", "--address", address, "--cpus", "0.5"]
     command += options(AT_HOME)
-    done = subprocess.run(command, cwd=below, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = launch(below, command).finish()
+    assert done.code == 0, done.log
     return Data(below / "out")
 
 
