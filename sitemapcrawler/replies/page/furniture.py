@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from itertools import takewhile
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler.replies.page.boilerplate import NOISE, PHRASES, REVIEWS
 from sitemapcrawler.replies.page.nodes import MAX_NAMES, SUBHEADINGS, ink
@@ -20,6 +20,8 @@ ROLES = frozenset(
 )  # fmt: skip
 """Roles of such parts. A status tells prices, availability, or how many entries a list has."""
 HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+PANEL = "tabpanel"
+"""Role of what a tab shows."""
 UNTIL_FOUND = "until-found"
 """Value of `hidden` of a text that the search of a browser finds."""
 NOTES = frozenset(
@@ -36,9 +38,10 @@ OF_LAYOUT = frozenset(("has", "no", "with", "without"))
 NO_NAMES = ("js-", "css-", "sc-")
 """Prefixes of names for scripts, and of the hashes that Emotion and styled-components write for styles."""
 AD_WORDS = frozenset(
-    ("detail", "details", "title", "description", "price", "content", "body", "info", "gallery", "page")
-)
-"""Words after `ad` on sites of classified advertisements, where it is the content."""
+    ("detail", "details", "title", "description", "price", "content", "body", "info", "gallery", "page", "job",
+     "classified", "listing", "vehicle", "car", "property")
+)  # fmt: skip
+"""Words beside `ad` on sites of classified advertisements, where it is the content."""
 RELATED = frozenset(("related", "similar", "suggested"))
 """Words in names of teasers, and of texts that relate to the page."""
 OF_PRICES = frozenset(("cena", "fiyat", "preco", "precio", "preis", "prezzo", "price", "prijs", "pris", "prix"))
@@ -84,7 +87,26 @@ def _is_count(attributes: dict[str, str | None]) -> bool:
 def is_panel(attributes: dict[str, str | None]) -> bool:
     """True for what a tab or a question shows, hidden or not."""
     role = attributes.get("role")
-    return role == "tabpanel" or ("aria-labelledby" in attributes and role not in ROLES)
+    return role == PANEL or ("aria-labelledby" in attributes and role not in ROLES)
+
+
+def mark_panels(tree: LexborHTMLParser) -> None:
+    """Give the role of a panel to what stands right behind the button that shows it, or behind its heading.
+
+    Source: https://www.w3.org/WAI/ARIA/apg/patterns/disclosure/
+    """
+    for button in tree.css("[aria-expanded]"):
+        node = _behind(button) or _behind(button.parent)
+        if node is not None and not node.is_text_node and "role" not in node.attributes:
+            node.attrs["role"] = PANEL
+
+
+def _behind(node: LexborNode | None) -> LexborNode | None:
+    """What follows an element in its parent, white space left out."""
+    found = None if node is None else node.next
+    while found is not None and found.is_text_node and not found.text(strip=True):
+        found = found.next
+    return found
 
 
 def is_hidden(attributes: dict[str, str | None]) -> bool:

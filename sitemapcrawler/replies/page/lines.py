@@ -45,7 +45,7 @@ MAX_DATE = 20
 _WORDS = re.compile(r"\w+").findall
 _IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
 """Matches a whole number on a line of its own: likes, votes, comments."""
-_NUMBER = re.compile(r"(?<!\w)\d[\d.,']*(?:[km]\b)?(?!\w)|\d+(?=[^\W\d])")
+_NUMBER = re.compile(r"(?<!\w)\d[\d.,']*+(?:[km]\b)?+(?!\w)|(?<![\d.,'])\d[\d.,']*(?=[^\W\d])")
 """A number in a label, with or without what is counted."""
 _AGE = re.compile(rf"(?:{_NUMBER.pattern})(?:\s?(?:{'|'.join(sorted(UNITS, key=len, reverse=True))})(?!\w))?")
 """The same, with its unit of time, which changes with it."""
@@ -57,7 +57,7 @@ _IS_QUOTE = re.compile(
 """Finds the change of a rate or a share, but no range such as `2.5 - 3.5` and no number of a telephone."""
 _MONTHS = "|".join(sorted(MONTHS))
 _IS_DATE = re.compile(
-    rf"\d\.?\s(?:de\s)?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.?\s\d|\d\s?[ap]\.?m\b|\d{{1,4}}([./-])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[:.h]\d\d|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
+    rf"\d\.?\s(?:de\s)?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.?\s\d|\d\s?[ap]\.?m\b|\d{{1,4}}([./-])\d{{1,2}}\1\d{{1,4}}|(?<![\d.,])\d{{1,2}}[:.h]\d\d(?!\d)|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
 _HAS_YEAR = re.compile(r"\b20\d\d\b").search
 _TELEPHONE = (
@@ -71,7 +71,12 @@ _COUNTING = COUNTED | VIEWED | SINCE
 _COUNTED_NOW = WATCHED | COUNTED
 _AGO = AGO_AFTER | AGO_BEFORE
 _MARKS = re.compile(r"[.,;|·\uff0c\u3002]").split
+_JOINED = re.compile(r" [|·•\u2223] ").split
 _PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
+_FIELD = re.compile(r"\u3000(?=[^\s:\uff1a]{1,12}[:\uff1a])")
+"""Matches the blank before a name with a colon, as in Chinese lines of several fields."""
+_REACTION = re.compile(r"[\u2665\u2764\u25b2\u25bc\U0001f44d\U0001f44e\U0001f441]\ufe0f?\s?\d[\d.,']*(?:k\b)?")
+"""Matches a count of votes, likes or views behind its sign."""
 COUNT = re.compile(r"\([\d.,'+km]+\)|\b\d+[.,]\d+ (?=\d)")
 """Matches a count behind the text of a link, and a rating before it."""
 _PRICES = re.compile(r"\d(?:[\d.,' ]*\d)?").findall
@@ -87,12 +92,21 @@ _STARTS = frozenset(_WORDS(phrase)[0] for phrase in MOMENTS)
 
 def lines_of(text: str) -> list[str]:
     """Return the folded text of each node: line breaks in the markup are blanks."""
-    return list(filter(None, map(str.strip, folded(text).split(SPACE))))
+    text = folded(_FIELD.sub(SPACE, text))
+    if not text.isascii():
+        text = _REACTION.sub("", text)
+    return list(filter(None, map(str.strip, text.split(SPACE))))
 
 
 def stable_lines(lines: list[str], prices: Collection[str]) -> list[str]:
     """Leave out lines and numbers that differ between two answers."""
-    return list(map(_stable, _without_passing(_without_counts(lines, prices))))
+    return list(map(_stable, _without_passing(_without_counts(list(_pieces(lines)), prices))))
+
+
+def _pieces(lines: Iterable[str]) -> Iterator[str]:
+    """Divide labels that are joined by points or bars, each of which has its own meaning."""
+    for line in lines:
+        yield from (_JOINED(line) if len(line) <= MAX_PASSING and not is_prose(line) else (line,))
 
 
 def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:

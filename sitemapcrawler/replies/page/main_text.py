@@ -25,6 +25,7 @@ from sitemapcrawler.replies.page.furniture import (
     is_furniture,
     is_panel,
     kind_of_name,
+    mark_panels,
 )
 from sitemapcrawler.replies.page.nodes import (
     ENDS,
@@ -171,6 +172,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
         return MainText("")
     messages = {identity for node in tree.tags("textarea") for identity in ancestors(node)}
     tree.strip_tags(UNSEEN, recursive=True)
+    mark_panels(tree)
     for node in tree.css(BUTTONS):
         node.decompose()
     whole = body.text(separator=SPACE)
