@@ -475,7 +475,7 @@ class Judge:
     def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
-        odd = file.odd_children() if self._rules[Of.CHILD] else {}
+        odd = file.odd_children() if file.children else {}
         rules_on = cache(self._on_child)
         for child in file.children:
             repeated, fields = odd.get(id(child), (False, 0))
