@@ -142,6 +142,8 @@ def fault_of_proxy(request: Request, error: Exception) -> ProxyFailed | None:
     """An error that is the fault of a proxy, not that of the site, with a one-line message; else None."""
     proxy: str | None = request.meta.get("proxy")
     fault = next((words for kind, words in OF_PROXIES if isinstance(error, kind)), None)
+    if (tunnel := TUNNEL.search(str(cause_of(error)))) is not None and tunnel[2].startswith("4"):
+        fault = f"refuses to connect, with status {tunnel[2]}"
     if not proxy or fault is None:
         return None
     found = urlsplit(proxy)

@@ -14,6 +14,7 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
     UnsupportedURLSchemeError,
@@ -143,6 +144,17 @@ def test_failure_without_an_answer() -> None:
             UnsupportedURLSchemeError("no"),
             "socks5://p.test:1080",
             "the proxy socks5://p.test:1080 is not supported, only http",
+        ),
+        *(
+            (
+                DownloadFailedError(f"Could not open CONNECT tunnel with proxy p.test:80 [{{'status': {status}}}]"),
+                "http://p.test:80",
+                words,
+            )
+            for status, words in (
+                (407, "the proxy http://p.test:80 refuses to connect, with status 407"),
+                (502, None),
+            )
         ),
         (DownloadTimeoutError("no"), "http://p.test:80", None),
         (DownloadConnectionRefusedError("no"), None, None),
