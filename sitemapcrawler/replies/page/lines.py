@@ -31,7 +31,7 @@ from sitemapcrawler.replies.page.boilerplate import (
     WATCHED,
 )
 from sitemapcrawler.replies.page.nodes import ENDS, FIRST_SIGN, SPACE, is_long
-from sitemapcrawler.replies.page.tokens import COUNTABLE, folded, has_price, is_of_session
+from sitemapcrawler.replies.page.tokens import COUNTABLE, are_left, folded, has_price, is_of_session
 
 STATED = ("stand: ", "as of ", "stand vom ")
 """What a label of the last change begins with."""
@@ -40,6 +40,7 @@ MIN_BLANKS, MIN_LAST = 3, 5
 """Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
 MAX_PASSING = 100
 """Characters of a line that may be of the moment, such as the day of a delivery."""
+MAX_LEFT = 6  # words of what is left in stock
 MAX_DATE = 20
 """Characters of a date, or a part of it, on a line of its own."""
 _WORDS = re.compile(r"\w+").findall
@@ -142,15 +143,18 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
             is_below = False
             yield line
             continue
-        words = set(_WORDS(line))
+        listed = _WORDS(line)
+        words = set(listed)
         has_digit = any(map(str.isdigit, line))
         is_delivery = not DELIVERED.isdisjoint(words) or any(phrase in line for phrase in DELIVERIES)
         is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
         is_open = not OPENED.isdisjoint(words)
         is_sentence = line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS
         is_dated = has_digit and (is_sentence or _HAS_YEAR(line) is not None)  # is true on other days, too
-        if (is_open and not is_dated and not NOW.isdisjoint(words)) or (
-            has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(_COUNTED_NOW)
+        if (
+            (is_open and not is_dated and not NOW.isdisjoint(words))
+            or (has_digit and not PEOPLE.isdisjoint(words) and not words.isdisjoint(_COUNTED_NOW))
+            or (has_digit and len(listed) <= MAX_LEFT and _says_what_is_left(listed))
         ):
             continue
         if is_prose(line) or not (
@@ -174,6 +178,12 @@ def _is_of_moment(line: str) -> bool:
     if not SINCE.isdisjoint(words) and any(map(str.isdigit, line)) and _IS_DATE(line):
         return (words[0] in LATEST and not SINCE.isdisjoint(words[1:4])) or (words[0] in SINCE and not is_prose(line))
     return False
+
+
+def _says_what_is_left(words: list[str]) -> bool:
+    """True for words such as `only 3 left`."""
+    at = next((at for at, word in enumerate(words) if word[0].isdigit()), 0)
+    return words[at][0].isdigit() and are_left(words[:at], words[at + 1 :])
 
 
 def _is_of_place(words: list[str]) -> bool:

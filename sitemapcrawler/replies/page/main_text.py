@@ -286,15 +286,14 @@ class _Part:
     def __init__(self, tree: LexborHTMLParser, body: LexborNode, messages: set[int]) -> None:
         self._messages = messages
         """Elements around fields for a message, as on a page for contacts."""
-        landmarks = tree.css("main,[role=main]:not(main),article")
-        self.root = body
-        mains = [node for node in landmarks if node.tag != "article"]
-        if len(mains) == 1 and mains[0].text(strip=True):
-            self.root = mains[0]
-        self.text = self.root.text(separator=SPACE)
-        blanks = sum(map(self.text.count, (" ", "\n", "\t", "\r", SPACE)))
-        self._characters = (len(self.text) - blanks) / max(byte_count(self.text) - blanks, 1)  # for each byte
-        articles = {node.mem_id: node for node in landmarks if node.tag == "article"}
+        mains = tree.tags("main") or [node for node in tree.css("[role=main]") if node.tag != "article"]
+        text = mains[0].text(separator=SPACE) if len(mains) == 1 else ""
+        self.root, self.text = (mains[0], text) if ink(text) else (body, body.text(separator=SPACE))
+        self._characters = 1.0  # for each byte
+        if not self.text.isascii():
+            blanks = sum(map(self.text.count, (" ", "\n", "\t", "\r", SPACE)))
+            self._characters = (len(self.text) - blanks) / max(byte_count(self.text) - blanks, 1)
+        articles = {node.mem_id: node for node in tree.tags("article")}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         named = next((node.text() for node in tree.tags("title")), "")
         title, start = _key(named), _key(_PARTS_OF_TITLE(named)[0])
@@ -380,7 +379,10 @@ class _Part:
         noise: list[LexborNode] = []
         for node in self.root.css(NAMED):
             attributes = node.attributes
-            kind = kind_of_name(attributes.get("class"), attributes.get("id") or attributes.get("data-testid"))
+            classes, identity = attributes.get("class"), attributes.get("id")
+            kind = kind_of_name(classes, identity or attributes.get("data-testid"))
+            if kind == "noise" and identity and not classes and _is_anchor(node, identity):
+                kind = ""
             if kind and (
                 kind == "noise"
                 or (kind == "hidden" and not is_panel(attributes))
@@ -792,6 +794,12 @@ class _Part:
         return sum(sizes) >= LABEL * self._characters * len(items) and all(
             links[item.mem_id] == size for item, size in zip(items, sizes, strict=True)
         )
+
+
+def _is_anchor(node: LexborNode, identity: str) -> bool:
+    """True for a heading, or a section with one, that has its text as id."""
+    heading = node if node.tag != "section" else node.css_first(SUBHEADINGS)
+    return heading is not None and heading.tag in LABELS and _key(heading.text()) == _key(identity)
 
 
 def _is_of_count(text: str) -> bool:

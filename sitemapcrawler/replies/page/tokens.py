@@ -198,7 +198,7 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     earlier, later = earlier[-EARLIER:], later[:LATER]
     if is_ascii and HINTS.isdisjoint(earlier) and HINTS.isdisjoint(later):
         return False
-    if not LEFT_BEFORE.isdisjoint(earlier[-2:]) or not LEFT_AFTER.isdisjoint(later[:3]) or earlier[-2:] in NO_MORE_THAN:
+    if are_left(earlier, later):
         return True
     if later:
         unit = later[0]
@@ -216,6 +216,13 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     if earlier and earlier[-1] in NUMBERED:
         earlier = earlier[:-1]
     return bool(earlier) and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier))
+
+
+def are_left(earlier: list[str], later: list[str]) -> bool:
+    """True for words before and after a number that say that so many are left."""
+    return (
+        not LEFT_BEFORE.isdisjoint(earlier[-2:]) or not LEFT_AFTER.isdisjoint(later[:3]) or earlier[-2:] in NO_MORE_THAN
+    )
 
 
 def _is_behind_price(tokens: list[str], at: int) -> bool:
