@@ -146,7 +146,7 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
         listed = _WORDS(line)
         words = set(listed)
         has_digit = any(map(str.isdigit, line))
-        is_delivery = not DELIVERED.isdisjoint(words) or any(phrase in line for phrase in DELIVERIES)
+        is_delivery = _is_of_delivery(line, words)
         is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
         is_open = not OPENED.isdisjoint(words)
         is_sentence = line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS
@@ -180,6 +180,10 @@ def _is_of_moment(line: str) -> bool:
     return False
 
 
+def _is_of_delivery(line: str, words: Collection[str]) -> bool:
+    return not DELIVERED.isdisjoint(words) or any(map(line.__contains__, DELIVERIES))
+
+
 def _says_what_is_left(words: list[str]) -> bool:
     """True for words such as `only 3 left`."""
     at = next((at for at, word in enumerate(words) if word[0].isdigit()), 0)
@@ -195,7 +199,7 @@ def _before_delivery(line: str) -> Iterator[str]:
     """Return what stands before the first piece of a line that is about a delivery, such as the availability."""
     for piece in _MARKS(line):
         words = _WORDS(piece)
-        if any(map(str.isdigit, piece)) or not DELIVERED.isdisjoint(words) or any(map(piece.__contains__, DELIVERIES)):
+        if any(map(str.isdigit, piece)) or _is_of_delivery(piece, words):
             return
         yield piece
 
@@ -223,7 +227,10 @@ def divided(lines: Iterable[str]) -> tuple[str, str]:
     prose: list[str] = []
     labels: list[str] = []
     for line in filterfalse(_is_of_moment, lines):
-        (prose if is_prose(line) else labels).append(line)
+        if is_prose(line):
+            prose.append(line)
+        elif len(line) > MAX_PASSING or not (_IS_DATE(line) and _is_of_delivery(line, _WORDS(line))):
+            labels.append(line)
     return SPACE.join(prose), SPACE.join(labels)
 
 

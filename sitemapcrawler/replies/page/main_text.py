@@ -116,7 +116,7 @@ NAMED = "[class],[id],[data-testid]"
 
 OUTER = frozenset(("html", "body", "div", "form"))
 """Elements that may be around the footer of the page; in others, it is that of a part."""
-CAROUSELS = "[class*=carousel],[class*=slider],[class*=swiper],[class*=slick],[class*=slides]"
+CAROUSELS = "[class*=carousel],[class*=slider],[class*=swiper],[class*=slick],[class*=slides],[class*=gallery]"
 
 OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
 LEAVES, MAX_LEAVES = "b,strong,font,span,div,td,p", 1_000

@@ -30,6 +30,7 @@ BLOCKS = "p,div,img,figure"
 PICTURED = f"img,{SUBHEADINGS}"
 """Selector of what a teaser has, but no entry of a list in a text."""
 
+_NAMES_TITLE = re.compile(r"title|headline|heading", re.IGNORECASE).search
 MAX_CAPTION = 120
 """Characters of a teaser with a title and a line below."""
 _IS_FILE = re.compile(r"#|[^?]*\.(?:jpe?g|png|webp|gif|avif|svg)\Z", re.IGNORECASE).match
@@ -54,9 +55,16 @@ def title_size(item: LexborNode, outside: int) -> int:
     if link is None or (is_link and item.css_first(BLOCKS) is None):
         return 0
     title = link.text(strip=True)
+    if _is_title(link) or (link.parent is not None and link.parent.mem_id != item.mem_id and _is_title(link.parent)):
+        return LABEL
     before = item.text(strip=True).partition(title)[0]
     is_time = not any(map(str.isalpha, before)) or (len(before) <= LABEL and any(map(str.isdigit, before)))
     return byte_count(title) if is_time else 0
+
+
+def _is_title(node: LexborNode) -> bool:
+    """True for an element that its class calls a title."""
+    return _NAMES_TITLE(node.attributes.get("class") or "") is not None
 
 
 def is_card(item: LexborNode) -> bool:

@@ -206,6 +206,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<div><small class=ad-label>Anzeige</small>All lamps are cheaper.</div>"),
         ("", f"<h2>Related</h2>{2 * '<div><h5>Steel lamp</h5>For all<a href=/a>See</a></div>'}"),
         ("<div>Nur noch 3 Plätze</div>", "<div>Nur noch 1 Platz</div>"),
+        ("Delivery: Mon, 12 Dec", "Delivery: Tue, 13 Dec"),
         ("<div>Good evening</div>", "<div>Hello Anna!</div>"),
         ("<div>1 comment</div>", "<div>2 comments</div>"),
         ("<div><b>1</b><i>Like</i></div>", "<div><b>2</b><i>Likes</i></div>"),
@@ -219,6 +220,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("<div>Current time: 10:02</div>", "<div>Current time: 21:14</div>"),
         ("<div>Request 8f14e45fceea167a</div>", "<div>Request c9f0f895fb98ab91</div>"),
         ("", "<h3>Comments</h3><ol><li>Bright!</ol>"),
+        ("", 2 * "<div><p class=title><a href=/a>Copper</a></p><p>For all</p></div>"),
         ("", 2 * "<div><a href=/a><img><b>Copper lamp</b></a><i>Aarhus</i></div>"),
         (
             "<ul><li><a href=/a>Brass</a> – 5<li><a href=/b>Steel</a> – 12</ul>",
