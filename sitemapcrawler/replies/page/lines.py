@@ -60,14 +60,16 @@ _MONTHS = "|".join(sorted(MONTHS))
 _IS_DATE = re.compile(
     rf"\d\.?\s(?:de\s)?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.?\s\d|\d\s?[ap]\.?m\b|\d{{1,4}}([./-])\d{{1,2}}\1\d{{1,4}}|(?<![\d.,])\d{{1,2}}[:.h]\d\d(?!\d)|\b(?:19|20)\d\d\b|\d\s?[\u5e74\u6708\u65e5\ub144\uc6d4\uc77c]"
 ).search
+_IS_TODAY = re.compile(r"\bi (?:dag|morgen|morgon|går|aften|kveld|kväll)\b").search
+"""Finds words of days that Danes, Norwegians and Swedes also write as two."""
 _HAS_YEAR = re.compile(r"\b20\d\d\b").search
 _TELEPHONE = (
     r"(?<!\S)(?:(?=(?:\D*\d){9})|(?=[+(]*0(?:\D*\d){5}))[+(\d][\d ()/-]*\Z|(?:tel|phone|fon|fax)\w*[.:]?\s?[+(\d]|\+\d"
 )
 _IS_MEASURED = re.compile(
-    rf"{_TELEPHONE}|(?<!\w)(?:{'|'.join(sorted(NAMED))})\.?\s?\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
+    rf"{_TELEPHONE}|(?<!\w)[a-z]{{1,4}}-\d|\d\s?h?\s(?:to|bis|à|a|às|al|do|tot|til|till|до)\s\d|(?<!\w)(?:{'|'.join(sorted(NAMED))})\.?\s?\d|\d\s?[x\u00d7\u2013-]\s?\d|[:\uff1a]\s?\d[\d.,/]*(?:\s\w+)?\Z|\d\s?(?:{'|'.join(sorted(MEASURES))})(?!\w)"
 ).search
-"""Finds a number of a telephone, a size, a range, a number behind a name, or one before a measure."""
+"""Finds a number of a telephone or an article, a size, a range, a number behind a name, or one before a measure."""
 _COUNTING = COUNTED | VIEWED | SINCE
 _COUNTED_NOW = WATCHED | COUNTED
 _AGO = AGO_AFTER | AGO_BEFORE
@@ -144,7 +146,7 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
             yield line
             continue
         listed = _WORDS(line)
-        words = set(listed)
+        words = {*listed, "idag"} if _IS_TODAY(line) else set(listed)
         has_digit = any(map(str.isdigit, line))
         is_delivery = _is_of_delivery(line, words)
         is_below = (is_delivery and not has_digit) or (is_below and len(line) <= MAX_DATE)
