@@ -2,13 +2,16 @@
 
 Eighteen templates of different kinds and languages. `KEPT` and `FRESH` were written apart from the extraction and scored
 once, before their faults were corrected (`bench/README.md`). They are known now: another honest measurement needs new
-templates.
+templates. So are the pages after real themes in `tests/data/themes`, which mark what changes:
+`[[n NAME]]before[[|]]after[[/]]` without the content, `[[e NAME]]` with it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 
 Draw = Callable[[Random, int], str]
@@ -369,3 +372,18 @@ def pairs(templates: dict[Template, Draw], number: int, seed: int) -> Iterator[t
         changed = index % 2 == 1
         after = edited(page, random, draw, template in PRICED) if changed else page
         yield template.__name__, template(page, frame), template(after, other_frame(frame)), changed
+
+
+THEMES = Path(__file__).parent / "data" / "themes"
+_CHANGE = re.compile(r"\[\[([ne]) ([\w-]+)\]\](.*?)\[\[\|\]\](.*?)\[\[/\]\]", re.DOTALL)
+
+
+def themes() -> Iterator[tuple[str, str, str, bool]]:
+    """Yield theme and name of a change, markup before, markup after, and whether the content changed."""
+    for path in sorted(THEMES.glob("*.html")):
+        text = path.read_text("utf-8")
+        before = _CHANGE.sub(r"\3", text)
+        for change in _CHANGE.finditer(text):
+            kind, name, _, after = change.groups()
+            changed = _CHANGE.sub(r"\3", text[: change.start()]) + after + _CHANGE.sub(r"\3", text[change.end() :])
+            yield f"{path.stem} {name}", before, changed, kind == "e"

@@ -525,6 +525,18 @@ def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
     assert not wrong
 
 
+def test_versions_of_themes() -> None:
+    wrong = {
+        name
+        for name, before, after, changed in page_versions.themes()
+        if (content(before).content_hash != content(after).content_hash) != changed
+    }
+    assert wrong == {
+        "discuz-zh age", "discuz-zh gmt", "docusaurus version", "japanese-shop counter", "phpbb-prosilver announcement",
+        "tilda-ru reviews",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "unit",
     [
