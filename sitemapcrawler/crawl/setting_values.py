@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.wiring import refuse_former, refuse_http2, refuse_reactor
+from sitemapcrawler.crawl.wiring import refuse_http2, refuse_reactor, refuse_unknown
 from sitemapcrawler.feeds.setup import imported
 
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
@@ -69,7 +69,7 @@ KNOWN = frozenset(text for value in DEFAULTS.values() for text in _texts(value) 
 def check_settings(settings: BaseSettings) -> None:
     """Check the values of all settings. Raises ValueError, one line."""
     changed = {name: value for name in settings if (value := settings[name]) != DEFAULTS.get(name)}
-    refuse_former(settings)
+    refuse_unknown(settings)
     for name in changed:
         _check_type(name, settings)
     refuse_http2(settings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 from scrapy.exceptions import NotConfigured, UsageError
@@ -104,10 +105,19 @@ FORMER: Mapping[str, str] = {
 """{former setting: what to use instead}."""
 
 
-def refuse_former(settings: BaseSettings) -> None:
-    """Raise ValueError, one line, for a setting that no longer exists."""
-    for name in FORMER.keys() & settings.keys():
-        raise ValueError(f"setting {name}={settings[name]!r}: no longer exists: {FORMER[name]}")
+SIMILAR = 0.8
+"""Least ratio of `difflib` at which a name is a misspelt one of ours; a project has settings of its own."""
+
+
+def refuse_unknown(settings: BaseSettings) -> None:
+    """Raise ValueError, one line, for a setting that no longer exists, or whose name is misspelt."""
+    known = [name.removeprefix(OWN) for name in vars(ours) if name.startswith(OWN)]
+    for name in settings:
+        if name in FORMER:
+            raise ValueError(f"setting {name}={settings[name]!r}: no longer exists: {FORMER[name]}")
+        word = name.removeprefix(OWN)
+        if word not in (name, *known) and (near := get_close_matches(word, known, 1, SIMILAR)):
+            raise ValueError(f"setting {name}={settings[name]!r}: unknown, did you mean {OWN}{near[0]}?")
 
 
 def complete_for_audit(settings: BaseSettings) -> None:
@@ -145,8 +155,8 @@ def _complete(settings: BaseSettings, name: str, value: object) -> None:
 
 def complete_for_pages(settings: BaseSettings) -> None:
     """Add the settings that page spiders need. In settings of an audit, the components that change how pages and items
-    are handled are disabled. Raises ValueError, one line, for a setting that no longer exists."""
-    refuse_former(settings)
+    are handled are disabled. Raises ValueError, one line, for a setting that `refuse_unknown` refuses."""
+    refuse_unknown(settings)
     refuse_http2(settings)
     refuse_reactor(settings)
     _add_defaults(settings)

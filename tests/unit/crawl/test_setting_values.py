@@ -57,6 +57,8 @@ WRONG = [
     ("SITEMAP_PROGRESS", "perhaps", "='perhaps': accepted: True, False"),
     ("LOGSTATS_INTERVAL", "often", "='often': accepted: a number"),
     ("SITEMAP_ITEMS", "xml", "='xml': accepted: auto, batches, records"),
+    ("SITEMAP_ALLOW_NETWORK", "10.0.0.0/8", "='10.0.0.0/8': unknown, did you mean SITEMAP_ALLOW_NETWORKS?"),
+    ("SITEMAP_FINDING_PER_RULE", 5, "=5: unknown, did you mean SITEMAP_FINDINGS_PER_RULE?"),
 ]  # fmt: skip
 
 
@@ -110,6 +112,7 @@ RIGHT = [
     ("EXTENSIONS", {"scrapy.extensions.memusage.MemoryUsage": None, Settings: 5}),
     ("DOWNLOAD_HANDLERS", {"s3": None}),
     ("OF_ANOTHER_PACKAGE", "anything"),
+    ("SITEMAP_URLS", "of a spider of the project"),
     ("COUNTRY_CODES", ["de"]),
     *((name, value) for name in ("SITEMAP_STORE", "SITEMAP_PROGRESS") for value in (True, "False", "1", "0")),
     *(("SITEMAP_ITEMS", word) for word in ("auto", "batches", "records")),
