@@ -145,7 +145,7 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("lastmod-impossible", ERROR, W3C, LASTMODS, also=OTHERS)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
-    """The date does not exist. It is well formed, but there is no such day, time or time zone.
+    """The date does not exist. It is well formed, but no such day, time or time zone exists, or the weekday is wrong.
 
     Why: Search engines cannot read it. Usual causes are empty database fields, and date arithmetic by hand.
     Fix: Write the real date of the last change, or omit `<lastmod>`.
