@@ -130,8 +130,10 @@ class Command(BaseCommand):
             with suppress(OutputError):  # the report at the end says so
                 put(f"{self._offer}\n")
         with self._claims:
-            code = run(self.crawler_process, crawler, opts.spargs, self._plan)
-        self.exitcode = policy_code(code, crawler.stats.get_stats())
+            self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        if self.crawler_process.bootstrap_failed:
+            return
+        self.exitcode = policy_code(self.exitcode, crawler.stats.get_stats())
         reporting = crawler.get_extension(Reporting)
         if reporting is None or not (reporting.folder / PAGE).is_file() or (report := reporting.report) is None:
             return

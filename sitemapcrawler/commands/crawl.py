@@ -118,11 +118,13 @@ class Command(CrawlCommand):
             super().run(args, opts)
             return
         crawler = new_crawler(self, args[0])
-        code = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        if self.crawler_process.bootstrap_failed:  # such as a spider that refuses an argument: it has no stats
+            return
         stats = crawler.stats.get_stats()
         for breach in stats.get(BREACHES, ()):
             logger.error("policy: %s", inert(breach, MAX_LINE))
-        self.exitcode = policy_code(code, stats)
+        self.exitcode = policy_code(self.exitcode, stats)
 
 
 def _meant(name: str, spiders: SpiderLoaderProtocol) -> str:

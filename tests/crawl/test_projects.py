@@ -178,6 +178,15 @@ def test_command_leaves_own_spiders_to_scrapy(shop: Shop) -> None:
     assert (folder / "items.xml").read_text().startswith("<?xml")
 
 
+def test_spider_of_pages_that_refuses_an_argument_is_one_line(shop: Shop) -> None:
+    folder = shop("commands")
+    spider = "from sitemapcrawler import SitemapSpider\nclass Own(SitemapSpider):\n    name = 'own'\n"
+    (folder / "shop/spiders/own.py").write_text(spider)
+    done = run(folder, "-m", "scrapy", "crawl", "own", "-a", "verify=get")
+    assert (done.code, "Traceback" in done.log) == (1, False)
+    assert "argument verify='get': is for an audit" in done.log
+
+
 def test_spider_of_the_project_keeps_its_name(shop: Shop) -> None:
     folder = shop("commands")
     spiders = folder / "shop/spiders/pages.py"
