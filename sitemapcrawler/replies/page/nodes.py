@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
 
 from selectolax.lexbor import LexborNode
 
@@ -74,12 +73,21 @@ def grouped(nodes: Iterable[LexborNode], of_columns: bool = False) -> Collection
     """Group elements that have one parent and are of one kind, in `of_columns` each perhaps alone in an element."""
     groups: dict[tuple[int, str], list[LexborNode]] = {}
     for node in nodes:
-        whole = node.parent
-        while of_columns and whole is not None and sum(1 for _ in islice(whole.iter(), 2)) == 1:
-            whole = whole.parent
+        column, whole = node, node.parent
+        while of_columns and whole is not None and is_alone(column):
+            column, whole = whole, whole.parent
         if whole is not None:
             groups.setdefault((whole.mem_id, kind_of(node)), []).append(node)
     return groups.values()
+
+
+def is_alone(node: LexborNode) -> bool:
+    """True for an element without others beside it, whatever text stands between them."""
+    for way in ("prev", "next"):
+        beside = getattr(node, way)
+        if beside is not None and (beside.is_element_node or getattr(beside, way) is not None):
+            return False
+    return True
 
 
 def is_leaf(node: LexborNode) -> bool:

@@ -54,7 +54,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
     "markup",
     [
         "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<p>Fold it 3 times</p>", "<p>Room for 4 guests</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
-        "<aside class='admonition warning'>Hot!</aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
+        "<aside class='admonition warning'>Hot! See <a href=/a>why</a></aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
         "<div class=css-ad12>Used</div>", "<div class='sc-adSpX'>Used</div>",
         "<li><label><input type=checkbox>2 eggs</label>", "<h3><button>How bright?</button></h3>", "<dt><button>How bright?</button>",
         "<h3><button aria-expanded=false>How bright?</button></h3> <div hidden>40 W</div>",
@@ -217,6 +217,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("<dl><dd>1 Kommentar</dl>", "<dl><dd>2 Kommentare</dl>"),
         ("<div>1 person is looking at this</div>", "<div>2 people are looking at this</div>"),
         ("<div>Last edited by Ann on 30 Nov 2026, 10:02</div>", "<div>Last edited by Bob on 1 Dec 2026, 9:14</div>"),
+        ("<div>Updated <b>30 Nov 2026</b> by <i>Ann</i></div>", "<div>Updated <b>1 Dec 2026</b> by <i>Bob</i></div>"),
         ("<div>Updated 30 November 2026</div>", "<div>Updated 1 December 2026</div>"),
         ("<div>Lesezeit: 4 Minuten</div>", "<div>Lesezeit: 5 Minuten</div>"),
         ("<div>Last seen 3 hours ago</div>", "<div>Last seen yesterday</div>"),
