@@ -95,16 +95,16 @@ def mark_panels(tree: LexborHTMLParser) -> None:
 
     Source: https://www.w3.org/WAI/ARIA/apg/patterns/disclosure/
     """
-    for button in tree.css("[aria-expanded]"):
+    for button in tree.css("[aria-expanded]:not([aria-haspopup])"):
         node = _behind(button) or _behind(button.parent)
-        if node is not None and not node.is_text_node and "role" not in node.attributes:
+        if node is not None and node.is_element_node and "role" not in node.attributes:
             node.attrs["role"] = PANEL
 
 
 def _behind(node: LexborNode | None) -> LexborNode | None:
-    """What follows an element in its parent, white space left out."""
+    """The element or text that follows an element in its parent."""
     found = None if node is None else node.next
-    while found is not None and found.is_text_node and not found.text(strip=True):
+    while found is not None and not found.is_element_node and not (found.is_text_node and found.text(strip=True)):
         found = found.next
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from unicodedata import normalize
@@ -116,6 +116,8 @@ NAMED = "[class],[id],[data-testid]"
 
 OUTER = frozenset(("html", "body", "div", "form"))
 """Elements that may be around the footer of the page; in others, it is that of a part."""
+CONTENTS = "main,article,[role=main]"
+"""Selector of what no banner behind the footer has."""
 CAROUSELS = "[class*=carousel],[class*=slider],[class*=swiper],[class*=slick],[class*=slides],[class*=gallery]"
 
 OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
@@ -196,16 +198,34 @@ def main_text(tree: LexborHTMLParser) -> MainText:
 
 
 def _remove_behind_footer(tree: LexborHTMLParser) -> None:
-    """Remove what stands behind the footer of the page: banners, chats and other windows that scripts add."""
+    """Remove what stands behind the footer of the page: banners, chats and other windows that scripts add. A footer
+    that the first heading is not beside is that of a part."""
     footers = tree.tags("footer") or tree.css("[role=contentinfo]")
-    above = footers[-1].parent if footers else None
-    if above is None or above.css_first("h1,h2") is None or footers[-1].css_first("h1") is not None:
+    heading = tree.css_first("h1") or tree.css_first("h2")
+    if not footers or heading is None:
         return
     node = footers[-1]
-    while above is not None and above.tag in OUTER:
-        while (behind := node.next) is not None:
-            behind.decompose()
-        node, above = above, above.parent
+    around: list[LexborNode] = []
+    while node.tag != "body":
+        whole = node.parent
+        if whole is None or whole.tag not in OUTER:
+            return
+        around.append(node)
+        node = whole
+    above = set(ancestors(heading))
+    if around[0].mem_id in above or (around[1:] or [node])[0].mem_id not in above:
+        return
+    behind = [each for inner in around for each in _siblings_behind(inner)]
+    if not any(node.is_element_node and node.css_first(CONTENTS) is not None for node in behind):
+        for each in behind:
+            each.decompose()
+
+
+def _siblings_behind(node: LexborNode) -> Iterator[LexborNode]:
+    found = node.next
+    while found is not None:
+        yield found
+        found = found.next
 
 
 def _headings(root: LexborNode, title: str, start: str) -> list[LexborNode]:

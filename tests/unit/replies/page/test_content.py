@@ -43,6 +43,7 @@ PROSE = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
         "<div data-testid=similar-items><a href=/a>Lamp</a></div>", "<b itemprop=upvoteCount>12 points</b>",
         "<div class='spr spr-reviews'>x</div>", "<div class=suggested><a href=/a>Lamp</a></div>",
         "<div class=post-meta>By Ann</div>", "<img src=/a.jpg alt='A lamp'>", "<div class='hidden'>x</div>",
+        "<button aria-haspopup=menu aria-expanded=false>Sort</button><div hidden>By price</div>", "<button aria-expanded>Sort</button><!---->",
         "<!-- generated in 3 s -->", "<template><p>x</p></template>", "<noscript><p>x</p></noscript>",
     ],
 )  # fmt: skip
@@ -58,7 +59,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<div class=css-ad12>Used</div>", "<div class='sc-adSpX'>Used</div>",
         "<li><label><input type=checkbox>2 eggs</label>", "<h3><button>How bright?</button></h3>", "<dt><button>How bright?</button>",
         "<h3><button aria-expanded=false>How bright?</button></h3> <div hidden>40 W</div>",
-        "<button aria-expanded=false>How bright?</button><div class=hidden>40 W</div>", "<div class=JobAd_p>€ 40 an hour</div>",
+        "<button aria-expanded=false>How bright?</button><!----><div class=hidden>40 W</div>", "<div class=JobAd_p>€ 40 an hour</div>",
         "<div role=tabpanel hidden>40 W</div>", "<div aria-labelledby=q class=hidden>Yes</div>", "<div class=promo-price>12</div>",
         "<div><span>Anzeige</span><span>LCD</span></div>", "<div><h4>Anzeige</h4>It shines.</div>",
         "<div><b>Brass</b><span>Anzeige</span><a href=/a>LCD</a></div>", "<h3>Related</h3><div>Height</div>",
@@ -338,6 +339,8 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         (2 * "<div><a href=/a.jpg><img></a>Copper lamp</div>", ""),
         (2 * "<div><a href=/a><img></a>It shines in the dark.</div>", ""),
         ("<div><div>Red<footer>Ann</footer></div>Blue</div>", "<div><div>Red<footer>Ann</footer></div></div>"),
+        ("<div><h2>Ann</h2><footer>Aarhus</footer></div>Blue", "<div><h2>Ann</h2><footer>Aarhus</footer></div>"),
+        ("<footer>Ask us</footer><main>Blue</main>", "<footer>Ask us</footer><main>Red</main>"),
         ("<div class=slider><p>Brass</p></div>", "<div class=slider><p>Steel</p></div>"),
     ],
     ids=[
@@ -345,7 +348,8 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         "two lines above teasers", "the end of the text above teasers", "terms", "a text beside teasers", "documents",
         "links in a sentence", "parts of the page", "plans", "a price after a count", "a sentence",
         "the heading of a section", "headings that can be edited", "cards with a heading alone", "a price in a form",
-        "a text that relates to the page", "pictures", "pictures with a sentence", "a text beside a quotation", "a slide",
+        "a text that relates to the page", "pictures", "pictures with a sentence", "a text beside a quotation", "a text behind a card",
+        "a text behind a footer", "a slide",
     ],
 )  # fmt: skip
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
