@@ -12,7 +12,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.answers import FetchResult, ProxyFailed
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
@@ -55,13 +55,12 @@ class BesideSitemap:
         self.files: list[LinkFile] = []
         """Files that were found, and named ones that cannot be read."""
         self._crawler, self._verifier, self._admission, self._scope = crawler, verifier, admission, scope
-        self._policies, self._verdicts = policies, verdicts
+        self._policies, self._verdicts, self._stop = policies, verdicts, Stop.of(crawler)
 
     async def run(self, origins: Iterable[str]) -> None:
         """Request the files of sites, given by their origins, each once."""
-        stop = Stop.of(self._crawler)
         for url, kind in dict.fromkeys(one for origin in [*origins][:MAX_SITES] for one in self._named(origin)):
-            if not stop.begun() and (file := await self._read(url, kind)) is not None:
+            if not self._stop.begun() and (file := await self._read(url, kind)) is not None:
                 self.files.append(file)
 
     def _named(self, origin: str) -> Iterator[tuple[str, LinkFileKind]]:
@@ -84,7 +83,7 @@ class BesideSitemap:
                 return LinkFile(url, kind, links=await self._check(links, urls.site_of(url)))
         finally:
             answer.body.close()
-        if kind is LinkFileKind.LLMS or answer.blocked:
+        if kind is LinkFileKind.LLMS or answer.blocked or (answer.status is None and self._stop.proxy_failed):
             return None
         return LinkFile(url, kind, f"answers {answer.status}" if answer.status else f"gives no answer: {answer.error}")
 
@@ -93,6 +92,7 @@ class BesideSitemap:
         try:
             return answers.from_response(await self._crawler.engine.download_async(request))
         except Exception as error:
+            self._stop.proxy_failed |= isinstance(error, ProxyFailed)
             return answers.from_error(request, error)
 
     async def _check(self, links: list[FileLink], site: str) -> list[CheckedLink]:

@@ -16,6 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
+from sitemapcrawler.download.answers import ProxyFailed
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import Policies
@@ -105,7 +106,7 @@ class Renderer:
                         break
                     is_page = await self._page(browser, url)
                     number, missed = number + is_page, 0 if is_page else missed + 1
-        if number < min(wanted, len(candidates)) and not self._stop.begun():
+        if number < min(wanted, len(candidates)) and not self._stop.begun() and not self._stop.proxy_failed:
             logger.warning(
                 "rendered %s; the others that were tried do not answer 200 with HTML", counted(number, "page")
             )
@@ -149,6 +150,7 @@ class Renderer:
             html, _ = html_of(body, headers)
             return (html, headers) if html is not None and response.status == OK and _is_whole(response) else None
         except Exception as error:
+            self._stop.proxy_failed |= isinstance(error, ProxyFailed)
             logger.debug("%s is not rendered: %s", url, error)
             return None
         finally:

@@ -22,6 +22,9 @@ CHUNKED = START + b"Transfer-Encoding: chunked\r\n\r\n"
 PART = page()[:60]
 """A page that ends within its head."""
 UNKNOWN_HOST = "http://nohost.invalid/"
+PROXIED = "http://shop.example"
+"""A site behind a proxy."""
+GIVEN = {"sitemap": f"{PROXIED}/sitemap.xml"}
 MAX_TAKEN = 64 * 2**20
 """Bytes that a server may get rid of before the connection closes: most of them wait in the buffers of the system."""
 
@@ -172,9 +175,33 @@ def test_errors_are_told_apart_from_pages(visit: Verified) -> None:
     assert bad["bad"] == sum(record["reply"]["kind"] != "ok" for record in visit.crawl.of_type("url"))
 
 
-def test_proxy_that_dies_ends_the_crawl_early_and_says_nothing_of_the_host(tmp_path: Path) -> None:
-    site, pages = "http://shop.example", [f"http://shop.example/{name}" for name in "abc"]
-    routes = {f"{site}/robots.txt": b"", f"{site}/sitemap.xml": urlset(*pages)} | dict.fromkeys(pages, html(b""))
+@pytest.mark.parametrize(
+    ("last", "replies", "arguments"),
+    [
+        pytest.param("a", {"ok": 1, "stopped": 2}, GIVEN | {"verify": "head"}, id="before a page"),
+        pytest.param(
+            "c",
+            {"ok": 3},
+            GIVEN | {"verify": "get", "fetch_as": "GPTBot"},
+            id="before a page for a crawler",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "llms.txt",
+            {"ok": 3},
+            {"domain": PROXIED, "verify": "get"},
+            id="before a file that robots.txt names",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_proxy_that_dies_ends_the_crawl_early_and_says_nothing_of_the_host(
+    last: str, replies: dict[str, int], arguments: dict[str, str], tmp_path: Path
+) -> None:
+    pages = [f"{PROXIED}/{name}" for name in "abc"]
+    named = f"Sitemap: {PROXIED}/sitemap.xml\nLicense: {PROXIED}/rsl.xml\n".encode()
+    routes: dict[str, Route] = {f"{PROXIED}/robots.txt": named, f"{PROXIED}/sitemap.xml": urlset(*pages)}
+    routes |= dict.fromkeys(pages, html(b"")) | {f"{PROXIED}/rsl.xml": b"<rsl/>"}
 
     def served_last(exchange: Exchange) -> None:
         proxy.shutdown()
@@ -185,17 +212,18 @@ def test_proxy_that_dies_ends_the_crawl_early_and_says_nothing_of_the_host(tmp_p
     def through_proxy() -> Crawl:
         settings = {"JOBDIR": "job", "RETRY_TIMES": 0, "CONCURRENT_REQUESTS": 1}
         within = ["env", f"http_proxy={proxy.url()}"]
-        arguments = {"sitemap": f"{site}/sitemap.xml", "verify": "head"}
         return start(tmp_path, settings=settings, within=within, **arguments).finish()
 
-    with SiteServer(routes | {pages[0]: served_last}) as proxy:
+    with SiteServer(routes | {f"{PROXIED}/{last}": served_last}) as proxy:
         died = through_proxy()
     assert (died.code, died.summary["partial"]) == (3, "proxy")
-    assert died.summary["replies"] == {"ok": 1, "stopped": 2}
+    assert died.summary["replies"] == replies
     never = through_proxy()
     assert (never.code, never.summary["partial"]) == (3, "proxy")
     for crawl in (died, never):
-        assert not {"robots-unreachable", "status-connection"} & crawl.summary["rules"].keys()
+        assert (
+            not {"robots-unreachable", "status-connection", "beside-dead-link"} & crawl.summary.get("rules", {}).keys()
+        )
     with SiteServer(routes) as proxy:
         resumed = through_proxy()
     assert (resumed.code, resumed.summary["replies"]) == (0, {"ok": 3})
