@@ -199,7 +199,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
 
 def _remove_behind_footer(tree: LexborHTMLParser) -> None:
     """Remove what stands behind the footer of the page: banners, chats and other windows that scripts add. A footer
-    that the first heading is not beside is that of a part."""
+    that the first heading is not beside, or with less text before than behind it, is that of a part."""
     footers = tree.tags("footer") or tree.css("[role=contentinfo]")
     heading = tree.css_first("h1") or tree.css_first("h2")
     if not footers or heading is None:
@@ -216,7 +216,9 @@ def _remove_behind_footer(tree: LexborHTMLParser) -> None:
     if around[0].mem_id in above or (around[1:] or [node])[0].mem_id not in above:
         return
     behind = [each for inner in around for each in _siblings_behind(inner)]
-    if not any(node.is_element_node and node.css_first(CONTENTS) is not None for node in behind):
+    size = sum(ink(each.text()) for each in behind)
+    is_longer = 2 * size > ink(node.text()) - ink(footers[-1].text())
+    if not is_longer and not any(each.is_element_node and each.css_first(CONTENTS) is not None for each in behind):
         for each in behind:
             each.decompose()
 

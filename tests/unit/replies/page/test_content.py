@@ -254,6 +254,14 @@ def test_a_wrapper_named_like_a_part_that_is_no_content(wrapper: str, inner: str
     assert content(f"<body>{wrapper.format(inner)}</body>").words == content(f"<body>{inner}</body>").words > 0
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["<div><h1>Lamp</h1><footer>By Ann</footer></div>", "<div><div><h2>Lamp</h2><footer>By Ann</footer></div></div>"],
+)
+def test_the_footer_of_a_part_is_not_that_of_the_page(head: str) -> None:
+    assert content(f"<body>{head}<div>{PROSE}</div>").words > 30
+
+
 def test_comments_longer_than_the_article() -> None:
     comments = "".join(f"<article class=comment>Comment {'so ' * n}</article>" for n in range(50))
     assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
