@@ -60,9 +60,8 @@ def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
     rest = stable_lines(lines_of(found.rest), found.prices)
-    (prose, notes), (other, labelled), (table, cells) = map(
-        divided, (lines_of(found.paragraphs), rest, lines_of(found.tables))
-    )
+    prose, notes = divided(lines_of(found.paragraphs), title=lines_of(found.title))
+    (other, labelled), (table, cells) = map(divided, (rest, lines_of(found.tables)))
     if len(other) > len(prose):  # in elements that are no paragraphs
         prose, other = other, prose
     first, second = stable_tokens(f"{prose}{SPACE}{table}"), stable_tokens(other)

@@ -91,6 +91,8 @@ MAX_GREETING = 40  # characters
 _SIGNS = tuple(phrase for phrase in MOMENTS if max(phrase) >= FIRST_SIGN)
 _STARTS = frozenset(_WORDS(phrase)[0] for phrase in MOMENTS)
 """Phrases of the moment without blanks, and first words of all. A line without any of them has none."""
+_HAS_MOMENT = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, MOMENTS))})\w{{0,2}}(?!\w)").search
+"""Finds other phrases, with their endings."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -174,8 +176,10 @@ def _is_of_moment(line: str) -> bool:
     if len(line) > MAX_PASSING:
         return False
     words = _WORDS(line)
-    may_be = not _STARTS.isdisjoint(words) or (not line.isascii() and any(map(line.__contains__, _SIGNS)))
-    if may_be and any(map(line.__contains__, MOMENTS)) and not is_prose(line):
+    has_moment = (not _STARTS.isdisjoint(words) and _HAS_MOMENT(line)) or (
+        not line.isascii() and any(map(line.__contains__, _SIGNS))
+    )
+    if has_moment and not is_prose(line):
         return True
     if not SINCE.isdisjoint(words) and any(map(str.isdigit, line)) and _IS_DATE(line):
         return (words[0] in LATEST and not SINCE.isdisjoint(words[1:4])) or (words[0] in SINCE and not is_prose(line))
@@ -224,10 +228,10 @@ def _stable(line: str) -> str:
     return " ".join(word for word in _WORDS(line) if word not in COUNTED) if is_count else line
 
 
-def divided(lines: Iterable[str]) -> tuple[str, str]:
-    """Divide the lines of a text into prose and labels."""
-    prose: list[str] = []
-    labels: list[str] = []
+def divided(lines: Iterable[str], title: Sequence[str] = ()) -> tuple[str, str]:
+    """Divide the lines of a title and a text into prose and labels. Those of the title all count."""
+    prose = list(filter(is_prose, title))
+    labels = list(filterfalse(is_prose, title))
     for line in filterfalse(_is_of_moment, lines):
         if is_prose(line):
             prose.append(line)

@@ -153,8 +153,10 @@ class MainText:
 
     template: str
     """Elements around the main heading, with their first class; pages of one template share it."""
+    title: str = ""
+    """Main heading."""
     paragraphs: str = ""
-    """Main heading, and paragraphs and headings that stand side by side and have the most text."""
+    """Paragraphs and headings that stand side by side and have the most text."""
     tables: str = ""
     """Of lists and tables without links."""
     headings: str = ""
@@ -194,7 +196,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     headings = _taken(part.outside(f"table,{SUBHEADINGS}"), separator=SPACE)
     _join_lines(part.root)
     rest = SPACE.join((part.root.text(separator=SPACE), *sorted(unordered)))
-    return MainText(template, f"{title}{SPACE}{paragraphs}", tables, headings, rest, links, frozenset(part.prices))
+    return MainText(template, title, paragraphs, tables, headings, rest, links, frozenset(part.prices))
 
 
 def _remove_behind_footer(tree: LexborHTMLParser) -> None:

@@ -172,7 +172,7 @@ REPEATING = Table(
     UNION
     SELECT f.* REPLACE (CASE WHEN kind IN ('image', 'video') THEN 'page' ELSE kind END AS kind, false AS versions)
     FROM temp.site_files f JOIN temp.site_again a ON f.file = {file_of("a.place")}
-    GROUP BY ALL HAVING 2 * count(DISTINCT a.page) < any_value(f.entries)""",
+    GROUP BY ALL HAVING 2 * count(*) < any_value(f.entries)""",
     of=(AGAIN,),
 )
 """Files with such entries, as in `FILES`, and again as plain files of pages if most of their pages are listed nowhere

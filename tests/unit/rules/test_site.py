@@ -107,6 +107,7 @@ OVERLAPS: dict[str, tuple[list[Any], bool, bool]] = {
         [page("/a", A, images=JPG), page("/a", B, images=[*JPG, *OTHER_JPG])], False, False,
     ),
     "images, of a file of its own pages": ([FIRST, *(page(f"/{n}", B, images=JPG) for n in "bc"), again(images=JPG)], True, True),
+    "images, one in an entry": ([FIRST, *(page("/a", B, images=[Image(f"{HOME}/{n}.jpg")]) for n in "abc")], False, False),
     "videos": ([FIRST, again(videos=[Video(content_loc="a.mp4")])], False, False),
     "videos without a field": ([FIRST, page("/a", B, videos=[Video()])], False, False),
     "language versions": ([FIRST, again(links=LINKS)], False, True),

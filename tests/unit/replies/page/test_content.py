@@ -75,7 +75,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<div><b>Ann</b><i>3 days ago</i>So bright!</div>", 2 * "<div><i>3. Mai 2026</i><b>Opening</b></div>", 2 * "<div><h3>2.0</h3><i>3 days ago</i>Faster</div>",
         "<div><h4>Visit us</h4>Harbour Road<form><input type=email><textarea></textarea></form></div>",
         "<section id=cookies><h2>Cookies</h2>It shines.</section>", "<h3 id=pop-up>Pop-up!</h3>",
-        "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
+        "<div>Aktuelle Zeitung</div>", "<div>Admin read lock in time</div>", "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
 )  # fmt: skip
@@ -523,6 +523,11 @@ FILLED = ("ann", "and a third", "12.50", "41 kg", "More lamps of the same kind")
 def test_each_kind_of_text_has_its_place_in_the_hash(before: str, after: str, part: str | None) -> None:
     page = PAGE.format(*FILLED)
     assert differing(page, page.replace(before, after)) == [part] * (part is not None)
+
+
+def test_a_main_heading_about_the_moment() -> None:
+    one, other = (f"<h1>Current time in {place}</h1>{PROSE}" for place in ("Aarhus", "Odense"))
+    assert differing(one, other) == ["prose"]
 
 
 def test_a_count_beside_a_price_is_no_price() -> None:
