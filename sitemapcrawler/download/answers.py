@@ -48,7 +48,7 @@ CUT_SHORT = ("dataloss", "download_stopped")
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
 """Maximum length of an exception's message, in characters."""
-TUNNEL = re.compile(r"(CONNECT tunnel with proxy \S+) \[\{'status': (\d+).*")
+TUNNEL = re.compile(r"(Could not open CONNECT tunnel with proxy \S+) \[\{'status': (\d+).*")
 """Scrapy's message on a proxy that refuses a host, with the answer as Python writes it."""
 
 
@@ -142,7 +142,7 @@ def fault_of_proxy(request: Request, error: Exception) -> ProxyFailed | None:
     """An error that is the fault of a proxy, not that of the site, with a one-line message; else None."""
     proxy: str | None = request.meta.get("proxy")
     fault = next((words for kind, words in OF_PROXIES if isinstance(error, kind)), None)
-    if (tunnel := TUNNEL.search(str(cause_of(error)))) is not None and tunnel[2].startswith("4"):
+    if (tunnel := TUNNEL.match(str(cause_of(error)))) is not None and tunnel[2].startswith("4"):
         fault = f"refuses to connect, with status {tunnel[2]}"
     if not proxy or fault is None:
         return None

@@ -157,6 +157,7 @@ def test_failure_without_an_answer() -> None:
             )
         ),
         (DownloadTimeoutError("no"), "http://p.test:80", None),
+        (ValueError(b"HTTP Could not open CONNECT tunnel with proxy p [{'status': 407"), "http://p.test:80", None),
         (DownloadConnectionRefusedError("no"), None, None),
     ],
 )
