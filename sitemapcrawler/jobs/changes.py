@@ -20,9 +20,9 @@ from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
-from sitemapcrawler.replies.kinds import SERVER_ERROR
 from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS, RobotsOutcome
 from sitemapcrawler.rules.choice import (
     OF_ANSWERS,
     OF_HEADS,
@@ -213,7 +213,9 @@ REACHED = f"""
     CREATE OR REPLACE TEMP TABLE change_reached AS
     WITH files AS (
         SELECT sitemap, outcome NOT IN {UNREAD} AS is_read FROM main.sitemaps
-        UNION ALL SELECT robots, status IS NOT NULL AND status < {SERVER_ERROR} FROM main.robots),
+        UNION ALL
+        SELECT robots, outcome <> '{RobotsOutcome.UNREACHABLE}' AND status IS DISTINCT FROM {TOO_MANY_REQUESTS}
+        FROM main.robots),
     places AS (SELECT sitemap, any_value(parent) AS parent FROM {RESPELLED}.sitemaps GROUP BY sitemap)
     SELECT coalesce(f.sitemap, p.sitemap) AS sitemap FROM files f FULL JOIN places p USING (sitemap)
     WHERE coalesce(f.is_read, if(p.parent IS NULL, (SELECT bool_or(is_read) FROM files),

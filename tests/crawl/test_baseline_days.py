@@ -90,14 +90,15 @@ def test_page_that_is_spelled_in_another_way_is_the_same(site: SiteServer, tmp_p
             assert seen == {site.url(raw if day == 2 else escaped): True, site.url("/plain"): True}
 
 
-def test_problem_of_a_file_is_solved_only_if_that_is_known(site: SiteServer, tmp_path: Path) -> None:
-    """The index lists a missing file; then the site is down, then the index lists it no longer."""
+@pytest.mark.parametrize("status", [503, 429])
+def test_problem_of_a_file_is_solved_only_if_that_is_known(site: SiteServer, tmp_path: Path, status: int) -> None:
+    """The index lists a missing file; then the site is down or busy, then the index lists it no longer."""
     days = Days(site, tmp_path)
     site.routes = {"/robots.txt": robots(site.url("/index.xml")), "/a.xml": xml(urlset_of(site, on(MONDAY, ["/a"])))}
     site.routes["/index.xml"] = xml(index(site.url("/a.xml"), site.url("/missing.xml")))
     days.crawl("one")
     up = site.routes["/robots.txt"]
-    site.routes["/robots.txt"] = Reply("", 503)
+    site.routes["/robots.txt"] = Reply("", status)
     down = days.crawl("two", before=f"one/{JOBDIR}", settings={"RETRY_TIMES": 0}).summary["changes"]
     assert (down.get("solved_problems"), down["new_problems"]) == (None, {"error": 1})
     site.routes |= {"/robots.txt": up, "/index.xml": xml(index(site.url("/a.xml")))}
