@@ -677,6 +677,8 @@ MAX_SITE_TIME = "max_site_time"
 """Name under which sitemaps of a site that exceeded its time budget are counted."""
 LIMITS = ("max_urls", "max_sitemaps", MAX_SITE_TIME)
 """What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
+PROXY = "proxy"
+"""Value of `partial`: a request failed because of its proxy."""
 
 
 @dataclass(slots=True)

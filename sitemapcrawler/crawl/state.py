@@ -38,7 +38,16 @@ from sitemapcrawler.feeds.exporters import are_extensions_items, with_extensions
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_baseline, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records, with_lists
+from sitemapcrawler.items import (
+    MAX_SITE_TIME,
+    PROXY,
+    FindingRecord,
+    RobotsRecord,
+    UrlBatch,
+    UrlRecord,
+    records,
+    with_lists,
+)
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.opening import open_job
@@ -283,7 +292,7 @@ class Audit:
         """Why the crawl is incomplete; None if it is complete."""
         limits = {
             "internal error": self.stop.internal_errors > 0,
-            "proxy": self.stop.proxy_failed,
+            PROXY: self.stop.proxy_failed,
             "max_urls": self.selection.full,
             "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
             MAX_SITE_TIME: bool(self.frontier.given_up),

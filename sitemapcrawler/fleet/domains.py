@@ -36,7 +36,7 @@ class DomainRecord:
     domain: str = ""
     """The site, as in the argument `domain`: `example.com`, or an origin with scheme and port."""
     state: str = FINISHED
-    """finished, partial (ended by a limit or a stop), unread (no sitemap could be read) or, only in the summary,
+    """finished, partial (ended by limit, stop or proxy), unread (no sitemap could be read) or, only in the summary,
     failed (no result)."""
     partial: str | None = None
     """Why the crawl ended early; null if it did not."""

@@ -15,6 +15,7 @@ from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
 from sitemapcrawler.fleet.output import MAX_REASON, Output, OutputFailed, failing_as, output_at
+from sitemapcrawler.items import PROXY
 from sitemapcrawler.processes import RAISED, running
 from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
@@ -134,6 +135,8 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     names = {one.name for one in fields(DomainRecord)} & {one.name for one in fields(found)} - {"bad", "not_indexable"}
     record = DomainRecord(**{name: getattr(found, name) for name in names})
     state = PARTIAL if record.partial and code == 0 else states[code]
+    if record.partial == PROXY and not record.urls:
+        state = UNREAD  # `--again unread` repeats it when the proxy works
     record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
     record.node, record.findings = platform.node(), sum(record.severities.values())
     if found.bad is not None:

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup, escape
 
 from sitemapcrawler.items import (
+    PROXY,
     READ,
     ChangeCounts,
     ComparedGroup,
@@ -308,7 +309,6 @@ def files_of_findings(report: Report) -> list[str]:
     ]
 
 
-PROXY = "proxy"
 PARTIAL = {
     "max_urls": "it reached max_urls",
     "max_sitemaps": "it reached max_sitemaps",

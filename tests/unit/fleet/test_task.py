@@ -69,6 +69,15 @@ def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:
     assert (made.not_indexable, made.indexability_checked) == (19, 100)
 
 
+@pytest.mark.parametrize(("urls", "state", "error"), [(0, "unread", "the proxy failed"), (9, "partial", None)])
+def test_domain_of_which_a_proxy_let_nothing_be_read_is_unread(
+    urls: int, state: str, error: str | None, tmp_path: Path
+) -> None:
+    robots = [RobotsRecord(robots="https://shop.example/robots.txt", error="the proxy failed")]
+    made = row(tmp_path, SummaryRecord(urls=urls, partial="proxy"), 3, robots=robots)
+    assert (made.state, made.partial, made.error) == (state, "proxy", error)
+
+
 def test_row_of_a_crawl_without_verification_has_no_shares(tmp_path: Path) -> None:
     made = row(tmp_path, SummaryRecord(urls=1000))
     assert (made.bad, made.checked, made.not_indexable, made.indexability_checked) == (None, None, None, None)
