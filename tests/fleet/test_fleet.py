@@ -177,23 +177,24 @@ def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.Mo
     from sitemapcrawler.fleet import cluster
 
     slow = Exception("The current node timed out during startup. This could happen because ...")
-    errors = [*[slow] * (cluster.STARTS - 1), None]
-    starts = []
+    errors = [slow, slow, slow, None]
+    calls: list[object] = []
 
     def init(address: str, **options: object) -> None:
-        starts.append((address, options))
+        calls.append((address, options))
         error = errors.pop(0)
         if error is not None:
             raise error
 
     monkeypatch.setattr(cluster.ray, "init", init)
+    monkeypatch.setattr(cluster.ray, "shutdown", lambda: calls.append("shutdown"))
     cluster.RayCluster._join("local", {"num_cpus": 1})
-    assert starts == [("local", {"num_cpus": 1})] * cluster.STARTS
+    assert calls == [*[("local", {"num_cpus": 1}), "shutdown"] * 3, ("local", {"num_cpus": 1})]
     for errors[:], attempts in (([ConnectionError("no cluster there")], 1), ([slow] * 9, cluster.STARTS)):
-        starts.clear()
+        calls.clear()
         with pytest.raises(type(errors[0])):
             cluster.RayCluster._join("local", {})
-        assert len(starts) == attempts
+        assert calls.count(("local", {})) == attempts
 
 
 @pytest.mark.parametrize(
