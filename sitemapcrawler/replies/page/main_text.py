@@ -177,7 +177,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     messages = {identity for node in tree.tags("textarea") for identity in ancestors(node)}
     tree.strip_tags(UNSEEN, recursive=True)
     mark_panels(tree)
-    for node in tree.css(BUTTONS):
+    for node in reversed(tree.css(BUTTONS)):
         node.decompose()
     whole = body.text(separator=SPACE)
     _remove_behind_footer(tree)
