@@ -31,7 +31,7 @@ from sitemapcrawler.replies.page.boilerplate import (
     WATCHED,
 )
 from sitemapcrawler.replies.page.nodes import ENDS, FIRST_SIGN, SPACE, is_long
-from sitemapcrawler.replies.page.tokens import COUNTABLE, are_left, folded, has_price, is_of_session
+from sitemapcrawler.replies.page.tokens import COUNTABLE, SYMBOLS, are_left, folded, has_price, is_of_session
 
 STATED = ("stand: ", "as of ", "stand vom ")
 """What a label of the last change begins with."""
@@ -78,8 +78,11 @@ _JOINED = re.compile(r" [|·•\u2223] ").split
 _PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
 _FIELD = re.compile(r"\u3000(?=[^\s:\uff1a]{1,12}[:\uff1a])")
 """Matches the blank before a name with a colon, as in Chinese lines of several fields."""
-_REACTION = re.compile(r"[\u2665\u2764\u25b2\u25bc\U0001f44d\U0001f44e\U0001f441]\ufe0f?\s?\d[\d.,']*(?:k\b)?")
-"""Matches a count of votes, likes or views behind its sign."""
+_REACTION = re.compile(
+    r"[\u2665\u2764\u25b2\u25bc\U0001f44d\U0001f44e\U0001f441]\ufe0f?\s?\d[\d.,']*+(?:k\b)?+"
+    rf"(?!\s?[{re.escape(''.join(sorted(SYMBOLS)))}])"
+)
+"""Matches a count of votes, likes or views behind its sign, but no price."""
 COUNT = re.compile(r"\([\d.,'+km]+\)|\b\d+[.,]\d+ (?=\d)")
 """Matches a count behind the text of a link, and a rating before it."""
 _PRICES = re.compile(r"\d(?:[\d.,' ]*\d)?").findall
@@ -172,18 +175,19 @@ def _without_passing(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_of_moment(line: str) -> bool:
-    """True for the time of the last change, and for how long reading or waiting takes."""
+    """True for the time of the last change, and for how long reading or waiting takes, without a price."""
     if len(line) > MAX_PASSING:
         return False
     words = _WORDS(line)
     has_moment = (not _STARTS.isdisjoint(words) and _HAS_MOMENT(line)) or (
         not line.isascii() and any(map(line.__contains__, _SIGNS))
     )
-    if has_moment and not is_prose(line):
-        return True
-    if not SINCE.isdisjoint(words) and any(map(str.isdigit, line)) and _IS_DATE(line):
-        return (words[0] in LATEST and not SINCE.isdisjoint(words[1:4])) or (words[0] in SINCE and not is_prose(line))
-    return False
+    is_moment = has_moment and not is_prose(line)
+    if not is_moment and not SINCE.isdisjoint(words) and any(map(str.isdigit, line)) and _IS_DATE(line):
+        is_moment = (words[0] in LATEST and not SINCE.isdisjoint(words[1:4])) or (
+            words[0] in SINCE and not is_prose(line)
+        )
+    return bool(is_moment) and not has_price(line)
 
 
 def _is_of_delivery(line: str, words: Collection[str]) -> bool:
@@ -235,7 +239,7 @@ def divided(lines: Iterable[str], title: Sequence[str] = ()) -> tuple[str, str]:
     for line in filterfalse(_is_of_moment, lines):
         if is_prose(line):
             prose.append(line)
-        elif len(line) > MAX_PASSING or not (_IS_DATE(line) and _is_of_delivery(line, _WORDS(line))):
+        elif len(line) > MAX_PASSING or not (_IS_DATE(line) and _is_of_delivery(line, _WORDS(line))) or has_price(line):
             labels.append(line)
     return SPACE.join(prose), SPACE.join(labels)
 
