@@ -39,11 +39,13 @@ class Repaired:
     read: int = 0
     """Entries that were read: pages of sitemaps, and sitemaps of indexes."""
     kept: int = 0
-    """Entries that were written as they are."""
+    """Entries that stay as they are."""
     changed: int = 0
     """Entries that were written with a change."""
     unrepaired: int = 0
-    """Entries that were written with a problem that is not repaired."""
+    """Entries that stay with a problem that is not repaired."""
+    copied: int = 0
+    """Entries of feeds that stay as they are, among those kept and not repaired."""
     dropped: int = 0
     """Entries that were left out."""
     added: int = 0
@@ -210,7 +212,7 @@ class SiteRepair:
             changes.add(Change(Action.UNREAD, rule, source.url, why, "", source.url))
         member.is_copy = format.is_feed and not repair.is_listing
         if member.is_copy:
-            repair.read += len(repair.unfit)
+            repair.read += repair.copied
             for change in repair.unfit:
                 changes.add(change)
 
@@ -260,8 +262,10 @@ class SiteRepair:
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]
-        copied = (member.repair for member in self._members if member.is_copy)
-        result.unrepaired = states[State.UNREPAIRED] + sum(len(repair.unfit) for repair in copied if repair is not None)
+        feeds = [member.repair for member in self._members if member.is_copy and member.repair is not None]
+        result.copied, unfit = sum(feed.copied for feed in feeds), sum(len(feed.unfit) for feed in feeds)
+        result.kept += result.copied - unfit
+        result.unrepaired = states[State.UNREPAIRED] + unfit
         result.dropped = sum(member.repair.dropped for member in self._members if member.repair is not None)
         for member in self._members:
             _advise(member, member in listed, result, is_new=self._pages is not None)

@@ -281,8 +281,8 @@ class FileRepair:
         encoding by the Content-Type header."""
         self.url = url
         self.record = SitemapRecord(url)
-        self.read = self.dropped = 0
-        """Entries read and dropped."""
+        self.read = self.dropped = self.copied = 0
+        """Entries read and dropped, and those of a feed, which stay if it is copied."""
         self._undecodable = 0
         """Those dropped since bytes of their URLs do not fit the encoding."""
         self.is_incomplete = False
@@ -375,6 +375,7 @@ class FileRepair:
                     self._drop(MIXED, Origin(page.loc_raw or page.loc, "<url>", page.line))
                 self._lose(losses)
             else:
+                self.copied += len(pages)
                 self._judge.urls(pages, facts, document.notes)
                 verdicts = self._verified([page.loc for page in pages]) if self._verified else {}
                 for page in pages:

@@ -25,7 +25,7 @@ from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import Source
-from sitemapcrawler.repair.streaming import OF_LIMITS, VERIFIED, Dated, MayList, Rules, Verified
+from sitemapcrawler.repair.streaming import OF_LIMITS, Dated, MayList, Rules, Verified
 from sitemapcrawler.repair.writing import GZIP
 
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
@@ -224,9 +224,8 @@ def check(outcome: Outcome) -> None:
     assert not any(changed[one] for one in dropped if one[2]), "a dropped entry has one row"
     parts = [part for row in outcome.rows if row["rule"] in OF_LIMITS for part in row["new"].split()]
     nested = [part for row in outcome.rows if row["rule"] == "index-nested" for part in row["new"].split()[1:]]
-    copied = [row for row in outcome.rows if row["action"] == "not repaired" and row["rule"] in VERIFIED]  # of feeds
     # An index lists the parts at the URL of the whole.
-    assert outcome.entries == written - len(copied) + result.added + len(parts) + len(nested)
+    assert outcome.entries == written - result.copied + result.added + len(parts) + len(nested)
     assert all(row["rule"] for row in outcome.rows if row["action"] != "moved")
 
 

@@ -555,7 +555,7 @@ def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path:
     packed = repair(tmp_path / "packed", feed, names=[name], compress=True, verified=moving(b=None))
     assert packed.names == []  # it stays where it is renewed
     assert told(packed, "action", "rule", "url")[0] == ("not repaired", "status-404", "b")
-    assert (packed.result.read, packed.result.unrepaired) == (1, 1)
+    assert (packed.result.read, packed.result.kept, packed.result.unrepaired) == (2, 1, 1)
     undated = repair(tmp_path / "undated", feed.replace(b"Fri, 01 May 2026 10:00:00 GMT", b"soon"), names=[name])
     assert (undated.names, undated.rules) == (["feed-sitemap.xml"], {"lastmod-invalid", ""})
     broken = repair(tmp_path / "broken", feed.replace(b"<title>t", b"<title>t & u"), names=[name])
