@@ -76,8 +76,7 @@ TRACKING = re.compile(
 """Parameters that advertisements, newsletters and analytics add to the URL of a page."""
 IS_ERROR = re.compile(r"(?!200\b)(?:0|[1-5][0-9]{2})(?: \D.*)?").fullmatch
 """Matches a status but 200, perhaps with its reason: `404 Not Found`."""
-NO_PAGE: Mapping[str, Callable[[str], object]] = {
-    "type": ("sitemap", "robots", "finding", "summary").__contains__,
+VERDICTS: Mapping[str, Callable[[str], object]] = {
     **dict.fromkeys(
         ("status", "statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsecode", "códigoderespuesta",
          "códigodeestado", "codederéponse", "codedestatut", "codehttp", "codicedirisposta", "codicedistato",
@@ -92,12 +91,17 @@ NO_PAGE: Mapping[str, Callable[[str], object]] = {
         ).fullmatch,
     ),
     **dict.fromkeys(("indexable", "isindexable", "isindexablepage"), ("false", "no", "0").__contains__),
+}  # fmt: skip
+"""Those of `NO_PAGE` that say whether the page works and can be indexed."""
+NO_PAGE: Mapping[str, Callable[[str], object]] = {
+    "type": ("sitemap", "robots", "finding", "summary").__contains__,
+    **VERDICTS,
     "change": "removed".__eq__,
     **dict.fromkeys(
         ("contenttype", "inhaltstyp", "tipodecontenido", "typedecontenu", "tipodicontenuto", "tipodeconteúdo"),
-        lambda kind: "/" in kind and "html" not in kind,
+        re.compile("(?:application|audio|font|image|model|text|video)/(?!.*html).*").fullmatch,
     ),
-}  # fmt: skip
+}
 """Columns of this project's own feeds and of other crawlers, Screaming Frog in the languages of its menus, that say
 whether a row is a page to index: plain name -> what is true if a value, in lowercase, says that it is not."""
 CLICKS = (

@@ -33,7 +33,7 @@ from sitemapcrawler.namespaces.extensions import (
     NEWS_EXTENSION,
     VIDEO_EXTENSION,
 )
-from sitemapcrawler.reader.lists import NO_PAGE, TABLES, ListedUrl, listed_url
+from sitemapcrawler.reader.lists import NO_PAGE, TABLES, VERDICTS, ListedUrl, listed_url
 from sitemapcrawler.reader.rows import REST_UNREAD, TEXT, Row, Unread, read_rows
 from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.places import SAFE, Names, made_up
@@ -159,7 +159,7 @@ class PageList:
         """Yield the pages that do not work, or are not indexable, by the word of the list."""
         for change in self.refused():
             column, _, value = change.old.lower().partition(": ")
-            if change.rule == NO_PAGE_ROW and column.startswith(("index", "status", "http", "response")):
+            if change.rule == NO_PAGE_ROW and column in VERDICTS:
                 rule = next((LOST_BY[begin] for begin in LOST_BY if value.startswith(begin)), "hreflang-target-status")
                 yield Lost(urls.resolve(self._base, change.url) or change.url, rule, is_judged=False)
 

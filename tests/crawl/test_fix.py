@@ -405,11 +405,12 @@ def test_list_of_pages_becomes_a_valid_set(suffix: str, tmp_path: Path) -> None:
 
 def test_entries_of_a_list_link_to_no_version_that_the_list_calls_not_indexable(tmp_path: Path) -> None:
     """One on another host is not listed either, but works; a finding on it says nothing about that."""
-    versions = {code: f"https://{code}.example/a" for code in ("fr", "it", "es", "nl")} | {"de": f"{HOME}a"}
+    versions = {code: f"https://{code}.example/a" for code in ("fr", "pt", "it", "es", "nl")} | {"de": f"{HOME}a"}
     links = [{"hreflang": code, "href": url} for code, url in versions.items()]
     rows = [
         {"type": "url", "loc": versions["de"], "alternates": links, "reply": {"status": 200}, "indexability": "ok"},
         {"type": "url", "loc": versions["fr"], "alternates": links, "status": 404, "indexability": "not found"},
+        {"type": "url", "loc": versions["pt"], "alternates": links, "Código de resposta": 404},
         {"type": "url", "loc": versions["it"], "alternates": links, "indexability": "noindex", "indexable": False},
         {"type": "url", "loc": versions["es"], "alternates": links, "indexability": "ok"},
         {"type": "url", "loc": versions["nl"], "change": "removed"},
@@ -421,7 +422,7 @@ def test_entries_of_a_list_link_to_no_version_that_the_list_calls_not_indexable(
     assert re.findall(r'hreflang="(\w+)"', text) == ["es", "nl", "de"]
     with (tmp_path / "fixed/changes.csv").open(newline="") as file:
         changed = [(row["rule"], row["url"]) for row in csv.DictReader(file) if row["action"] == "changed"]
-    assert sorted(changed) == [("hreflang-target-noindex", versions["de"]), ("hreflang-target-status", versions["de"])]
+    assert sorted(changed) == [(f"hreflang-target-{why}", versions["de"]) for why in ("noindex", "status", "status")]
 
 
 def test_list_is_split_by_the_segments_of_a_file_or_of_the_command_line(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ LISTS = {
         [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{LEFT_OUT}{SITE}/c", f"{SITE}/d"]),
     "a feed with URLs that only the baseline listed": (
         f"loc,indexable,change\n{SITE}/a,true,unchanged\n{SITE}/b,,removed\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
-    "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
+    "a content system": (
+        f"id,type,url,Content Type\n1,page,{SITE}/a,News/Press\n2,page,{SITE}/b,application/pdf\n", "CSV",
+        [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
     "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),
     "names with underscores": (f"status_code,Page_Location\n200,{SITE}/a\n404,{SITE}/b\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
