@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import filterfalse
+from itertools import compress, filterfalse
 
 from sitemapcrawler.replies.page.boilerplate import (
     AGO_AFTER,
@@ -73,7 +73,9 @@ _IS_MEASURED = re.compile(
 _COUNTING = COUNTED | VIEWED | SINCE
 _COUNTED_NOW = WATCHED | COUNTED
 _AGO = AGO_AFTER | AGO_BEFORE
+_PASSING = _COUNTING | _COUNTED_NOW | _AGO
 _MARKS = re.compile(r"[.,;|·\uff0c\u3002]").split
+_JOINT = " · "
 _JOINED = re.compile(r" [|·•\u2223] ").split
 _PIECES = re.compile(r"[|·•]|[.] | [-\u2013\u2014/] ").split
 _FIELD = re.compile(r"\u3000(?=[^\s:\uff1a]{1,12}[:\uff1a])")
@@ -112,9 +114,15 @@ def stable_lines(lines: list[str], prices: Collection[str]) -> list[str]:
 
 
 def _pieces(lines: Iterable[str]) -> Iterator[str]:
-    """Divide labels that are joined by points or bars, each of which has its own meaning."""
+    """Part counts and ages from labels that are joined by points or bars. The others tell each other's meaning."""
     for line in lines:
-        yield from (_JOINED(line) if len(line) <= MAX_PASSING and not is_prose(line) else (line,))
+        pieces = _JOINED(line)
+        if len(pieces) == 1 or len(line) > MAX_PASSING or is_prose(line):
+            yield line
+            continue
+        parted = [not _PASSING.isdisjoint(_WORDS(piece)) or _is_of_moment(piece) for piece in pieces]
+        yield _JOINT.join(piece for piece, is_parted in zip(pieces, parted, strict=True) if not is_parted)
+        yield from compress(pieces, parted)
 
 
 def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:

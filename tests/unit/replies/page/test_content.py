@@ -282,6 +282,8 @@ def test_comments_longer_than_the_article() -> None:
         "<div><b>Verdict: {}/20</b></div>",
         "<div><b>{}:30</b></div>",
         "<div>€ 10.50 - {}.50</div>",
+        "<div>{} bedrooms · 90 m² · 38 views</div>",
+        "<div>41,000 km | 20{} | Diesel</div>",
         "<table><td>Delivery: € {}.90</table>",
         "<div>Updated 3 May 2026: € {}.50</div>",
         "<p>Wait time 5 minutes, € {}.50</p>",
