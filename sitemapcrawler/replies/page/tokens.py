@@ -70,6 +70,7 @@ MIN_PHONE = 9
 """Digits of a number of a telephone. Counts have fewer."""
 EARLIER, LATER = 4, 6  # words before and after a number that tell its meaning
 SIGNS_AROUND = 14  # characters, in scripts without blanks
+PRICE = 2  # words: a number and a currency
 COUNTABLE = UNITS | COUNTED
 RIGHTS = frozenset(("©", "c", "copyright", "℗"))
 IL_Y_A, A_JOUR, SOLD_OUT = ["il", "y", "a"], frozenset(("à", "jour")), ["sold", "out"]
@@ -104,9 +105,19 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     Counters and ages are numbers of labels; in a sentence, numbers are content."""
     if are_labels:
         text = _GROUPS.sub("", text)
-    text = text.replace("\0", " ")
     is_ascii = text.isascii()
-    tokens, places = _tokens(_STAMP.sub(" ", text) if ":" in text else text)
+    text = _STAMP.sub(" ", text) if ":" in text else text
+    tokens: list[str] = []
+    places: list[int] = []
+    own: set[int] = set()
+    """Prices on lines of their own, which no other line makes a counter."""
+    for line in text.split("\0") if are_labels else (text.replace("\0", " "),):
+        found, numbered = _tokens(line)
+        now = [len(tokens) + at for at in numbered]
+        if are_labels and len(found) == PRICE and now and not CURRENCIES.isdisjoint(found):
+            own.update(now)
+        tokens += found
+        places += now
     if not places:
         return Tokens(tokens, tokens)
     counters: list[int] = []
@@ -115,6 +126,9 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     around = ["", *tokens, ""]
     may_count = not (is_ascii and HINTS.isdisjoint(tokens))
     for at in places:
+        if at in own:
+            prices.append(at)
+            continue
         has_currency = around[at + 2] in CURRENCIES or (around[at] in CURRENCIES and not _is_behind_price(tokens, at))
         has_cents = _CENTS.fullmatch(tokens[at]) is not None
         if may_count and (

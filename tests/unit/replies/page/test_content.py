@@ -302,6 +302,7 @@ def test_comments_longer_than_the_article() -> None:
         + 2 * "<div><div><i>Height</i><b>7</b></div></div>"
         + "<div><div><i>Width</i><b>{}</b></div></div></div>",
         "<div>2.5-{}.5 kg</div>",
+        "<div>€ {}.950</div><div>132 keer bekeken deze week, 4 mensen hebben deze auto bewaard</div>",
         "<div>+45.33.{}.53.00</div>",
         "<div>The garden is open until {} October 2027.</div>",
         "<div>Hier finden Sie alle Lampen für Haus und Garten ({}.05.2026)</div>",
