@@ -240,7 +240,8 @@ class AuditedSite:
         self._known.create_function("home_of", 1, home_of, deterministic=True)
         # Of pages that are gone.
         several = "SELECT home_of(target) FROM bad WHERE rule = ? AND target IS NOT NULL GROUP BY 1 HAVING count(*) > 1"
-        execute(f"UPDATE bad SET target = NULL WHERE rule = ? AND home_of(target) IN ({several})", (TO_HOME, TO_HOME))
+        of_several = f"target IS NOT NULL AND home_of(target) IN ({several})"
+        execute(f"UPDATE bad SET target = NULL WHERE rule = ? AND {of_several}", (TO_HOME, TO_HOME))
         execute("COMMIT")
 
     def _verdict(self, record: UrlRecord) -> Verdict | None:

@@ -121,6 +121,7 @@ def verdict(
         (moved(canonical="https://example.com/unknown"), "status-redirect", None),
         (moved(GOOD, 302, canonical="https://example.com/unknown"), "status-redirect", None),
         (moved(noindex=None), "status-redirect", None),
+        (moved("https://example.com/", noindex=None), "status-redirect-to-home", None),
     ],
 )
 def test_a_page_that_does_not_belong_in_a_sitemap(
