@@ -52,12 +52,20 @@ TUNNEL = re.compile(r"(Could not open CONNECT tunnel with proxy \S+) \[\{'status
 """Scrapy's message on a proxy that refuses a host, with the answer as Python writes it."""
 
 
+LOGIN = "407"
+"""Status of a proxy that wants a login, whatever the host: RFC 9110, 15.5.8."""
+
+
 class Forbidden(IgnoreRequest):
     """robots.txt disallows this request."""
 
 
 class ProxyFailed(DownloadConnectionRefusedError):
     """A proxy cannot be reached or used, so nothing is known about the site. Retried like the error it replaces."""
+
+
+class HostRefused(ProxyFailed):
+    """A proxy refuses to connect to this host; it may work for others."""
 
 
 class Unanswered(IgnoreRequest):
@@ -142,12 +150,19 @@ def fault_of_proxy(request: Request, error: Exception) -> ProxyFailed | None:
     """An error that is the fault of a proxy, not that of the site, with a one-line message; else None."""
     proxy: str | None = request.meta.get("proxy")
     fault = next((words for kind, words in OF_PROXIES if isinstance(error, kind)), None)
-    if (tunnel := TUNNEL.match(str(cause_of(error)))) is not None and tunnel[2].startswith("4"):
-        fault = f"refuses to connect, with status {tunnel[2]}"
+    status = tunnel[2] if (tunnel := TUNNEL.match(str(cause_of(error)))) is not None else ""
+    if status.startswith("4"):
+        fault = f"refuses to connect, with status {status}"
     if not proxy or fault is None:
         return None
     found = urlsplit(proxy)
-    return ProxyFailed(f"the proxy {found.scheme}://{found.netloc.rpartition('@')[2]} {fault}")
+    kind = HostRefused if status not in ("", LOGIN) else ProxyFailed
+    return kind(f"the proxy {found.scheme}://{found.netloc.rpartition('@')[2]} {fault}")
+
+
+def is_proxy_down(error: BaseException) -> bool:
+    """True if a proxy failed, whatever the host."""
+    return isinstance(error, ProxyFailed) and not isinstance(error, HostRefused)
 
 
 def reason(error: BaseException | None) -> str:

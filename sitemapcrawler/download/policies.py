@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult, ProxyFailed
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.body_cache import KEPT_KEY
 from sitemapcrawler.download.shared import OfCrawler, Stop
@@ -183,7 +183,7 @@ class Policies(OfCrawler):
             return answers.from_response(await self.crawler.engine.download_async(request))
         except Exception as error:
             self._failures[urls.origin(url) or ""] = bare(error)
-            Stop.of(self.crawler).proxy_failed |= isinstance(error, ProxyFailed)
+            Stop.of(self.crawler).proxy_failed |= answers.is_proxy_down(error)
             return answers.from_error(request, error)
 
     def _keep(self, origin: str, kept: JsonObject) -> None:

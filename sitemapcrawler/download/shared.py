@@ -91,7 +91,8 @@ class Stop(OfCrawler):
         self.internal_errors = 0
         """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
         self.proxy_failed = False
-        """True if a request failed because of its proxy; the crawl is incomplete then."""
+        """True if a request failed because of its proxy, or a sitemap because the proxy refused its host; the crawl is
+        incomplete then."""
         self.records_lost = ""
         """Why feeds lack records, so that they are not stored; empty if they lack none."""
         self._closing: asyncio.Future[None] | None = None

@@ -135,7 +135,8 @@ class AuditSpider(Audited):
     async def parse_failure(self, failure: Failure) -> AsyncIterator[object]:
         """The same where no answer came."""
         step: Step = failure.request.cb_kwargs["step"]  # type: ignore[attr-defined]  # Scrapy sets it
-        self.audit.stop.proxy_failed |= isinstance(failure.value, answers.ProxyFailed)
+        cause = failure.value.__cause__ if isinstance(failure.value, answers.Unanswered) else failure.value
+        self.audit.stop.proxy_failed |= isinstance(cause, answers.ProxyFailed)
         async for item in self._read(step, answers.from_failure(failure)):
             yield item
 

@@ -18,7 +18,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import ProxyFailed, Unanswered, reason
+from sitemapcrawler.download.answers import ProxyFailed, Unanswered, is_proxy_down, reason
 from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Attempts, Stop
@@ -154,7 +154,7 @@ class Sender:
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
             step = Step(failure=kind.value, why=reason(error), attempts=attempts.count)
             if isinstance(cause, ProxyFailed):
-                stop.proxy_failed = True
+                stop.proxy_failed |= is_proxy_down(cause)
                 self._add_error(url, step)
             return step
         return step_of(response, attempts, body)

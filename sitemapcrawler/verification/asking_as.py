@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
 
-from sitemapcrawler.download.answers import ProxyFailed, reason
+from sitemapcrawler.download.answers import is_proxy_down, reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
@@ -152,7 +152,7 @@ class AskerAs:
             elapsed = round(attempts.seconds * MS)
             return PageAnswer.of(url, response.status, known, html or Html(), page, size=size, elapsed_ms=elapsed)
         except Exception as error:
-            self._stop.proxy_failed |= isinstance(error, ProxyFailed)
+            self._stop.proxy_failed |= is_proxy_down(error)
             if kind_of(error) is Reason.STOPPED or self._stop.begun():
                 raise Stopped from None
             return PageAnswer(error=reason(error))

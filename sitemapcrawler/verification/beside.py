@@ -12,7 +12,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
 from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult, ProxyFailed
+from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
@@ -92,7 +92,7 @@ class BesideSitemap:
         try:
             return answers.from_response(await self._crawler.engine.download_async(request))
         except Exception as error:
-            self._stop.proxy_failed |= isinstance(error, ProxyFailed)
+            self._stop.proxy_failed |= answers.is_proxy_down(error)
             return answers.from_error(request, error)
 
     async def _check(self, links: list[FileLink], site: str) -> list[CheckedLink]:

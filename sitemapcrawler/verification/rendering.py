@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import ProxyFailed
+from sitemapcrawler.download.answers import is_proxy_down
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import Policies
@@ -150,7 +150,7 @@ class Renderer:
             html, _ = html_of(body, headers)
             return (html, headers) if html is not None and response.status == OK and _is_whole(response) else None
         except Exception as error:
-            self._stop.proxy_failed |= isinstance(error, ProxyFailed)
+            self._stop.proxy_failed |= is_proxy_down(error)
             logger.debug("%s is not rendered: %s", url, error)
             return None
         finally:

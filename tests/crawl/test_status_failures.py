@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import SOON_S, Crawl, start
+from tests.crawl.crawling import LOOPBACK, SOON_S, Crawl, start
 from tests.crawl.documents import page, urlset
-from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, endless, garbage, reset, stalled
+from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, endless, garbage, moved, reset, stalled
 from tests.crawl.verified import PATIENT, Verified, verifying
 from tests.ports import reserved_port
 
@@ -227,3 +227,17 @@ def test_proxy_that_dies_ends_the_crawl_early_and_says_nothing_of_the_host(
     with SiteServer(routes) as proxy:
         resumed = through_proxy()
     assert (resumed.code, resumed.summary["replies"]) == (0, {"ok": 3})
+
+
+def test_proxy_that_refuses_a_host_ends_the_crawl_early_only_if_it_has_sitemaps(tmp_path: Path) -> None:
+    with SiteServer() as proxy, SiteServer() as site:
+        proxy.otherwise = Reply("", 403)
+        site.routes = {"/s.xml": urlset(site.url("/a"), site.url("/b")), "/a": moved("https://other.example/")}
+        site.routes["/b"] = html(b"")
+        within = ["env", f"https_proxy={proxy.url()}"]
+        for sitemap, ended in ((site.url("/s.xml"), (0, None)), ("https://other.example/s.xml", (3, "proxy"))):
+            given = {"sitemap": sitemap, "verify": "head"}
+            crawl = start(tmp_path, settings=LOOPBACK | {"RETRY_TIMES": 0}, within=within, **given).finish()
+            assert (crawl.code, crawl.summary.get("partial")) == ended
+            assert "other.example:443" in proxy.paths
+            assert not {"robots-unreachable", "status-connection"} & crawl.summary.get("rules", {}).keys()

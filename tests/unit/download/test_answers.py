@@ -27,7 +27,7 @@ from twisted.web.client import ResponseNeverReceived
 
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.addresses import AddressForbidden
-from sitemapcrawler.download.answers import MAX_REASON, Forbidden, fault_of_proxy, reason
+from sitemapcrawler.download.answers import MAX_REASON, Forbidden, fault_of_proxy, is_proxy_down, reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import Hop
 
@@ -153,6 +153,7 @@ def test_failure_without_an_answer() -> None:
             )
             for status, words in (
                 (407, "the proxy http://p.test:80 refuses to connect, with status 407"),
+                (403, "the proxy http://p.test:80 refuses to connect, with status 403"),
                 (502, None),
             )
         ),
@@ -164,6 +165,7 @@ def test_failure_without_an_answer() -> None:
 def test_failure_of_a_proxy_is_not_told_of_the_site(error: Exception, proxy: str | None, words: str | None) -> None:
     fault = fault_of_proxy(request(proxy=proxy), error)
     assert (fault and failed(fault).error) == words
+    assert fault is None or is_proxy_down(fault) is not str(fault).endswith("403"), "other hosts may be reached"
 
 
 def test_failure_in_the_body_keeps_what_came() -> None:

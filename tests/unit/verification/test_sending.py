@@ -14,12 +14,13 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
 from twisted.internet.defer import AlreadyCalledError
 
-from sitemapcrawler.download.answers import ProxyFailed, Unanswered
+from sitemapcrawler.download.answers import HostRefused, ProxyFailed, Unanswered
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
 from sitemapcrawler.verification.asking import USUAL_URL, Sender
 
 PROXY_DIED = ProxyFailed("the proxy http://p.test:80 cannot be reached")
+HOST_REFUSED = HostRefused("the proxy http://p.test:80 refuses to connect, with status 403")
 
 
 def sender(error: Exception, stop_reason: str | None = None, max_errors: int = 0) -> Sender:
@@ -55,8 +56,12 @@ def unanswered(cause: Exception) -> Exception:
     return error
 
 
-@pytest.mark.parametrize("error", [PROXY_DIED, unanswered(PROXY_DIED)], ids=["page", "robots.txt"])
-def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests(error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [(PROXY_DIED, PROXY_DIED), (unanswered(PROXY_DIED), PROXY_DIED), (HOST_REFUSED, HOST_REFUSED)],
+    ids=["page", "robots.txt", "host"],
+)
+def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests(error: Exception, cause: Exception) -> None:
     made = sender(error, max_errors=2)
 
     async def send() -> list[tuple[str | None, str]]:
@@ -66,8 +71,9 @@ def test_a_proxy_that_dies_is_no_fault_of_the_host_and_ends_its_requests(error: 
             made.count(f"https://e.com/{path}", steps[-1])
         return [(step.failure, step.why) for step in steps]
 
-    refused = ("stopped", "the proxy http://p.test:80 cannot be reached")
+    refused = ("stopped", str(cause))
     assert asyncio.run(send()) == [refused, refused, ("stopped", "e.com failed 2 times in a row")]
+    assert Stop.of(made._crawler).proxy_failed is (cause is PROXY_DIED), "it may work for other hosts"
 
 
 @given(from_regex(USUAL_URL, fullmatch=True))
