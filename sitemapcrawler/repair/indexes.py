@@ -208,14 +208,14 @@ class Indexes:
     def _legal(self, child: ChildRecord, changes: list[tuple[str, str, str]]) -> str | None:
         """Return the date of an entry as the protocol wants it; None if it cannot be read, or is in the future."""
         old = (child.lastmod or "").strip()
-        found = written(old, Standard.W3C)
-        if FUTURE in self._rules and is_future(found, child.lastmod_at, self._rules.at):
+        if not old:
+            return None
+        new = old if written(old, Standard.W3C).form is DateForm.LEGAL else w3c(old)
+        if FUTURE in self._rules and new and is_future(written(new, Standard.W3C), child.lastmod_at, self._rules.at):
             changes.append((FUTURE, old, ""))
             return None
-        if not old or found.form is DateForm.LEGAL:
-            return old or None
-        new = w3c(old)
-        changes.append((INVALID_DATE, old, new or ""))
+        if new != old:
+            changes.append((INVALID_DATE, old, new or ""))
         return new
 
     def _newer(self, date: str | None, newest: str | None, changes: list[tuple[str, str, str]]) -> str | None:

@@ -268,7 +268,14 @@ def test_an_entry_of_an_index(loc: str, date: str, action: str, rule: str, writt
 
 
 @pytest.mark.parametrize(
-    ("hours", "form", "is_future"), [(2, "%Y-%m-%dT%H:%M:%SZ", True), (10, "%Y-%m-%d", False), (50, "%Y-%m-%d", True)]
+    ("hours", "form", "is_future"),
+    [
+        (2, "%Y-%m-%dT%H:%M:%SZ", True),
+        (2, "%Y-%m-%d %H:%M:%S", True),
+        (10, "%Y-%m-%d", False),
+        (50, "%Y-%m-%d", True),
+        (50, "%a, %d %b %Y %H:%M:%S GMT", True),
+    ],
 )
 def test_a_date_in_the_future_gives_way_to_the_newest_entry(
     hours: int, form: str, is_future: bool, tmp_path: Path
