@@ -8,7 +8,7 @@ address or measure, ages, greetings, the weather, days of delivery, what is open
 order of links and slides, time stamps, session ids, years of a copyright. Prices, availability, lists and tables, what
 a tab or a question shows, numbers in sentences, bare dates and opening hours are content. Punctuation, case,
 alternative texts and images are not: a new picture is no new text. What is content must not depend on the size of what
-stands beside it, which differs from day to day.
+stands beside it, which differs from day to day; only behind a footer, what is longer than all before it stays.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
