@@ -76,7 +76,7 @@ _niced: set[int] = set()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let all others give way to the fleets: Ray wants its processes up within 30 seconds, which nobody can change."""
+    """Let all others give way to the fleets: Ray gives its processes 30 seconds to start, without a setting."""
     if not item.nodeid.startswith(FLEETS) and os.getpid() not in _niced and hasattr(os, "nice"):
         _niced.add(os.getpid())
         os.nice(NICENESS)

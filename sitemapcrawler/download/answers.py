@@ -50,8 +50,6 @@ MAX_REASON = 300
 """Maximum length of an exception's message, in characters."""
 TUNNEL = re.compile(r"(Could not open CONNECT tunnel with proxy \S+) \[\{'status': (\d+).*")
 """Scrapy's message on a proxy that refuses a host, with the answer as Python writes it."""
-
-
 LOGIN = "407"
 """Status of a proxy that wants a login, whatever the host: RFC 9110, 15.5.8."""
 

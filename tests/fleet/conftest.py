@@ -15,9 +15,8 @@ from tests.processes import stop_server
 @pytest.fixture(scope="package", autouse=True)
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("path")
-    (folder / "rfc3987_syntax.py").write_text(
-        "raise ImportError\n"
-    )  # of eight processes of each fleet, as in tests/conftest.py
+    # As in tests/conftest.py, for eight processes of each fleet.
+    (folder / "rfc3987_syntax.py").write_text("raise ImportError\n")
     stop_server()  # one that was started before is in another network
     with alone_or_skipped(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)

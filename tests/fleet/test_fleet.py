@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 NODES = 2
 COUNT = 3
 NOWHERE = "http://127.0.9.9:9"
-"""A place where nobody answers."""
+"""A place without an answer."""
 SETTINGS = """
 from sitemapcrawler.settings import *
 DOWNLOADER_MIDDLEWARES = {**DOWNLOADER_MIDDLEWARES, "mine.marking.Marking": 50}

@@ -226,6 +226,7 @@ def _remove_behind_footer(tree: LexborHTMLParser) -> None:
 
 
 def _siblings_behind(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield what follows an element in its parent, in order."""
     found = node.next
     while found is not None:
         yield found
