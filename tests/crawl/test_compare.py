@@ -93,7 +93,7 @@ def test_missing_pages_are_requested_and_only_indexable_ones_reported(verified: 
     missing = {path: found[rule, path] for rule, path in found if rule == NOT_LISTED}
     assert set(missing) == BY_PAGE
     assert {severity for severity, _ in missing.values()} == {"warning"}
-    assert "3 rows of crawl.csv, access.log have it" in missing["/unlisted"][1]
+    assert "is in no sitemap, but in 3 rows of crawl.csv, access.log" in missing["/unlisted"][1]
     assert {path for rule, path in found if rule == LISTED_ONLY} == {"/shop/only"}
     asked = [one.path for one in site.exchanges]
     assert len(asked) == len(set(asked))

@@ -343,10 +343,10 @@ def test_verdicts_that_protego_does_not_share(domains: Sites) -> None:
     assert [(one["line"], one["message"]) for one in found] == [
         (
             4,
-            f"'Disallow: /?u=/x': RFC 9309 denies '{listed[1]}' to Googlebot, protego allows it: Scrapy requests it, "
+            f"'Disallow: /?u=/x': RFC 9309 disallows '{listed[1]}' for Googlebot, protego allows it: Scrapy requests it, "
             "and other listed URLs",
         ),
-        (5, f"'Disallow: /price$': RFC 9309 allows '{listed[3]}' to Googlebot, protego denies it: Scrapy skips it"),
+        (5, f"'Disallow: /price$': RFC 9309 allows '{listed[3]}' for Googlebot, protego disallows it: Scrapy skips it"),
     ]
 
 

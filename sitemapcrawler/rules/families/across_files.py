@@ -200,8 +200,8 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
 def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
     """A general sitemap contains some news articles. They are fewer than half of its entries.
 
-    Why: It is allowed. A separate news sitemap is smaller, so search engines can fetch it every few minutes, and
-    articles that leave it after two days do not change other files.
+    Why: This is allowed, but a separate news sitemap is smaller, so search engines can fetch it every few minutes.
+    Articles that leave it after two days do not change other files.
     Fix: Move the articles to a news sitemap of their own.
     Bad: 50 articles with `<news:news>` among 20,000 products
     Good: a news sitemap beside those of the products
@@ -212,7 +212,8 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         ORDER BY sitemap"""
     for sitemap, news, entries in list(site.query(files)):
         site.mark(f"FROM ({PLACED}) WHERE news IS NOT NULL AND sitemap = ?", sitemap)
-        yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
+        text = share(news, entries, ENTRY_NOUNS, ("is a news article", "are news articles"))
+        yield SiteMessage(text, sitemap=sitemap)
 
 
 @rule("cross-lastmod-coverage", INFO, BUILD, Of.WHOLE_SITE, per=Per.SITE(instead_of="lastmod-missing"))
@@ -263,7 +264,7 @@ MIN_DROP = 0.1
 def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
     """The site lists far fewer URLs than before. At least a tenth fewer than in the previous crawl.
 
-    Why: Otherwise it may take weeks to notice that a generator stopped half way, or that a section dropped out.
+    Why: It may take weeks to notice that a generator stopped halfway, or that a section is missing.
     Fix: Check the generator and the missing sections; compare the URLs with the previous crawl.
     Bad: 60,000 URLs today and 100,000 yesterday
     Good: about as many as before
@@ -283,7 +284,7 @@ def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
 
     Why: Removed pages should answer 404 or redirect. If they still work, they were left out by mistake.
     Fix: Check that these pages are gone or redirect; list them again if they are still there.
-    Bad: a page that still sells, and is listed no more
+    Bad: a page that still works, but is no longer listed
     Good: a page that answers 404 or redirects
     """
     yield from _changed(site, "removed", "site_before", "no longer listed")
@@ -291,7 +292,7 @@ def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("cross-added-url", INFO, LOST, Of.BASELINE)
 def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
-    """URLs are listed that the previous crawl did not have. Once per file, with their number.
+    """URLs are new since the previous crawl. Once per file, with their number.
 
     Why: A sudden rise may come from filters or a calendar that were included by mistake.
     Fix: Check that these are pages that people should find, not filters, calendars or search results.
@@ -362,7 +363,7 @@ def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
 
     Why: Search engines show a video with one page only: the page whose main content it is.
     Fix: List the video only with the page whose main content it is.
-    Bad: the film about the company as the video of every page
+    Bad: the company video in the entry of every page
     Good: the video in the entry of its own page
     """
     yield from _repeated(site, "videos", "[video.content_loc FOR video IN videos]", "video")

@@ -35,7 +35,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     Why: It is not indexed; if it redirects, it costs another request.
     Fix: Restore the image, list the URL that answers 200, or remove the `<image:image>`.
     Bad: `<image:loc>https://example.com/deleted.jpg</image:loc>`
-    Good: the URL of an image that is there
+    Good: the URL of an existing image
     """
     wrong = trouble(asset.reply) if asset.role == IMAGE and _not_an_image(asset) is None else None
     if wrong is not None:
@@ -57,11 +57,11 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """
     kind = _not_an_image(asset) if asset.role == IMAGE else None
     if kind is not None and page_key(asset.url) != page_key(asset.record.loc):
-        yield _asset_message(asset, f"is {kind}, no image")
+        yield _asset_message(asset, f"is {kind}, not an image")
 
 
 @rule(
-    "image-blocked-by-robots", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list images that robots.txt denies to Google")
+    "image-blocked-by-robots", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list images that robots.txt blocks for Google")
 )
 def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     """Listed image is blocked by robots.txt for Googlebot-Image.
@@ -71,7 +71,7 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     such, unless `verify_assets=yes` requests the image.
     Fix: Allow the path of the images in their host's robots.txt, or remove them from the sitemap.
     Bad: `Disallow: /media/` with `https://example.com/media/1.jpg` in the sitemap
-    Good: a rule that leaves the images free
+    Good: a rule that allows the images
     """
     if asset.role == IMAGE:
         yield from _blocked_asset(asset)
@@ -90,27 +90,27 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     Why: Search engines must be able to fetch both, and do not show a video without a thumbnail. They follow redirects.
     Fix: Restore the file, list the URL that answers 200, or remove the video from its entry.
     Bad: `<video:thumbnail_loc>` with a URL that answers 404
-    Good: files that are there as long as the entry
+    Good: files that exist as long as the entry does
     """
     if asset.role == IMAGE:
         return
     wrong = None if asset.reply.kind == ReplyKind.REDIRECTED else trouble(asset.reply)
     kind = _not_an_image(asset) if asset.role == THUMBNAIL else _page_type(asset)
     if wrong is not None or kind is not None:
-        yield _asset_message(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
+        yield _asset_message(asset, wrong or f"is {kind}, not {'an image' if asset.role == THUMBNAIL else 'a video'}")
 
 
 @rule(
-    "video-asset-blocked", WARNING, VIDEOS, Of.ASSET, per=Per.FILE("list video files that robots.txt denies to Google")
+    "video-asset-blocked", WARNING, VIDEOS, Of.ASSET, per=Per.FILE("list video files that robots.txt blocks for Google")
 )
 def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
-    """A thumbnail or video file is blocked by robots.txt. It is denied to Googlebot-Image or Googlebot-Video.
+    """A thumbnail or video file is blocked by robots.txt. Googlebot-Image or Googlebot-Video may not fetch it.
 
     Why: Search engines must be able to fetch both. The robots.txt of the file's host counts; if it was not read, see
     `image-blocked-by-robots`.
     Fix: Allow the path of thumbnails and videos in their host's robots.txt.
     Bad: `Disallow: /videos/` with `https://cdn.example.com/videos/1.mp4` in the sitemap
-    Good: a rule that leaves them free
+    Good: a rule that allows them
     """
     if asset.role != IMAGE:
         yield from _blocked_asset(asset)
@@ -143,11 +143,11 @@ def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
     names = [name for name in asset.blocked_for or () if not _is_of_ai(name)]
     if names:
         named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
-        yield _asset_message(asset, f"is denied to {named} by robots.txt")
+        yield _asset_message(asset, f"is blocked by robots.txt for {named}")
     elif asset.blocked_for is None and asset.reply.reason == Reason.BLOCKED:
         yield _asset_message(
             asset,
-            f"{'redirects to a URL that ' if asset.reply.redirects else ''}is denied to this crawler by robots.txt",
+            f"{'redirects to a URL that ' if asset.reply.redirects else ''}is blocked by robots.txt for this crawler",
         )
 
 

@@ -20,8 +20,8 @@ BESIDE = ("beside-dead-link", "beside-noindex-link", "beside-not-listed", "besid
 
 @rule("beside-dead-link", INFO, LLMS, Of.SITE)
 def beside_dead_link(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A list beside the sitemap has a dead link. The list is llms.txt, or a file that a License or Schemamap line of
-    robots.txt names. Also reported if that file itself cannot be read.
+    """llms.txt or a similar list has a dead link. Similar lists are the files that License and Schemamap lines of
+    robots.txt name. Also reported if that file itself cannot be read.
 
     Checks links to other sites only with `verify_offsite=yes`.
 
@@ -41,7 +41,8 @@ def beside_dead_link(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("beside-noindex-link", INFO, LLMS, Of.SITE)
 def beside_noindex_link(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A list beside the sitemap names a noindex page. The list is llms.txt, or a file that robots.txt names.
+    """llms.txt or a similar list links to a noindex page. Similar lists are the files that License and Schemamap lines
+    of robots.txt name.
 
     Why: Assistants also find pages through search engines, which do not have this one. One of the two is a mistake.
     Fix: Remove the noindex from the page, or the link from the file.
@@ -56,8 +57,8 @@ def beside_noindex_link(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("beside-not-listed", INFO, LLMS, Of.WHOLE_SITE)
 def beside_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A list beside the sitemap names an unlisted page. It can be indexed, but no sitemap lists it. Files that a
-    sitemap need not list, such as Markdown, do not count.
+    """llms.txt or a similar list links to an unlisted page. The page can be indexed, but no sitemap lists it. Files
+    that a sitemap need not list, such as Markdown, do not count.
 
     Why: The page matters enough for such a list, but search engines do not learn of it from a sitemap.
     Fix: Add the page to a sitemap, or set noindex if people should not find it.
@@ -85,7 +86,7 @@ def beside_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("beside-html", INFO, LLMS, Of.SITE)
 def beside_html(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A text file beside the sitemap is an HTML page. It is llms.txt, a file that robots.txt names, or a Markdown,
+    """llms.txt or a similar file is an HTML page. It is llms.txt, a file that robots.txt names, or a Markdown,
     text, XML or JSON file that one of them links to.
 
     Why: The server answers with a page instead of the file, usually a soft 404. Programs read its markup as text.

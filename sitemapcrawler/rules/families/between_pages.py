@@ -48,12 +48,11 @@ crawl."""
 
 @rule("cross-orphan-sitemap", INFO, SUBMIT, Of.WHOLE_SITE)
 def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A sitemap is named nowhere. It was found at a common path, but no robots.txt, no index and no home page names it.
+    """No robots.txt, index or home page names the sitemap. It was found at a common path.
     The home page is read with `probe=always`, or as a listed page with `verify=get`.
 
-    Why: Search engines do not look for it. They know it only if it was submitted by hand; or it is a leftover, and its
-    URLs are out of date. If robots.txt names no sitemap, the crawl tries common paths until one answers; `probe=always`
-    tries all of them.
+    Why: Search engines know it only if it was submitted by hand. It may also be a leftover with outdated URLs. If
+    robots.txt names no sitemap, the crawl tries common paths until one answers; `probe=always` tries all of them.
     Fix: Name the sitemap in robots.txt or in the index, or delete the file if it is out of date.
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
@@ -70,7 +69,8 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     index names; or none of those that robots.txt names can be read, but others can. The home page is read with
     `probe=always`, or as a listed page with `verify=get`.
 
-    Why: Search engines go by robots.txt, and do not know sitemaps that only the home page links to.
+    Why: Search engines read the sitemaps that robots.txt names. They do not know those that only the home page links
+    to.
     Fix: Name the same sitemaps in robots.txt and on the home page, and remove those that cannot be read.
     Bad: `<link rel="sitemap" href="/sitemap-new.xml">`, and `Sitemap: https://example.com/sitemap-old.xml`
     Good: the same sitemaps in both
@@ -242,9 +242,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         GROUP BY a.page, a.other"""
     for fault in site.faults(faults, entries=ENTRIES_WITH_LINKS):
         more = f" (and {fault.number - 1} more)" if fault.number and fault.number > 1 else ""
-        text = (
-            f"its version {quoted(fault.other)} links for {fault.what}{more} to a page that it does not list for that"
-        )
+        text = f"its version {quoted(fault.other)} has a link for {fault.what}{more} that this entry does not have"
         yield on_entry(fault, text, fault.what)
 
 
@@ -264,7 +262,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: Only an entry of its own can return the link, and a link that is not returned does not count.
     Fix: Add an entry with exactly this URL for each linked language version, or correct the link.
     Bad: `https://example.com/de` among the links, and `https://example.com/de/` in the sitemap
-    Good: an entry, letter by letter, for each URL that is linked to
+    Good: an entry with exactly this URL for each linked language version
     """
     if not site.has("alternates"):
         return
@@ -336,8 +334,8 @@ def internal_rule_failed(failure: Failure) -> Iterator[Message]:
 
     Why: A failed check must not look like a passed one. The crawl and the other rules continued.
     Fix: Report the exception from the log. Change nothing on the site.
-    Bad: a value that the rule does not cope with
-    Good: none; the log holds what a report of the fault needs
+    Bad: a value that the rule cannot handle
+    Good: no exception; the log has what a bug report needs
     """
     error = failure.error
     text = f"the rule {failure.rule} failed with {type(error).__name__}: its check is missing here"

@@ -54,7 +54,7 @@ def crawler_gets_errors(site: SiteFacts) -> Iterator[SiteMessage]:
     """A search engine got an error for a listed URL. Found in the access logs that `compare` names: the status of the
     last request is 400 or more.
 
-    Why: Search engines drop pages that answer 404, and crawl a site that answers 5xx or 429 less.
+    Why: Search engines drop pages that answer 404, and crawl a site less if it answers 5xx or 429.
     Fix: Remove the entry if the page is gone; otherwise find out why the server refuses or fails.
     Bad: `"GET /lamps HTTP/1.1" 503` for Googlebot, and `/lamps` in the sitemap
     Good: `"GET /lamps HTTP/1.1" 200`
@@ -66,7 +66,7 @@ def crawler_gets_errors(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("crawler-fetches-denied", WARNING, RFC_9309, Of.SITE)
 def crawler_fetches_denied(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A crawler requested listed pages that robots.txt denies it. Found in the access logs that `compare` names.
+    """A crawler requested listed pages that robots.txt disallows. Found in the access logs that `compare` names.
 
     Judged by today's robots.txt; crawlers may use a copy for a day. Crawlers whose operators say that they may ignore
     robots.txt do not count.
@@ -78,7 +78,7 @@ def crawler_fetches_denied(site: SiteFacts) -> Iterator[SiteMessage]:
     """
     for crawler, number, url, day, verified in site.query(DENIED, OBEYING):
         pages = counted(number, "listed page")
-        text = f"{BY_NAME[crawler].name} requested {pages} that robots.txt denies it, such as {quoted(url)} on {day}"
+        text = f"{BY_NAME[crawler].name} requested {pages} that robots.txt disallows, such as {quoted(url)} on {day}"
         yield SiteMessage(f"{text}{_doubt(verified)}", value=BY_NAME[crawler].name)
 
 
@@ -90,7 +90,7 @@ def crawler_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: Google does not index a page that it has not fetched, or shows an old version. Links and correct dates make
     Googlebot come sooner.
     Fix: Link to these pages from pages that are fetched often, and keep `lastmod` correct.
-    Bad: 40 of the 50 pages of a sitemap in no log of a month
+    Bad: no request for 40 of the 50 pages of a sitemap in the logs of a month
     Good: each page fetched at least once after it has changed
     """
     if not (span := _span(site)) or not site.has_rows(f"fetched_files WHERE crawler = '{GOOGLEBOT}' AND fetched > 0"):
@@ -107,7 +107,7 @@ def crawler_sitemap_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
 
     Why: Search engines do not know the file or no longer fetch it, so they learn nothing from it.
     Fix: Name it in robots.txt or an index, and submit it in Search Console and Bing Webmaster Tools.
-    Bad: a sitemap that robots.txt does not name, in no log of a month
+    Bad: a sitemap that robots.txt does not name, and no request for it in the logs of a month
     Good: a request of Googlebot for the sitemap every few days
     """
     engines = ", ".join(f"'{name}'" for name in ENGINES)
@@ -161,7 +161,7 @@ def crawler_refused(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: A page that a crawler cannot fetch is neither found nor cited, whatever robots.txt says.
     Fix: Check the firewall's log for the crawler. Let its published addresses pass, or disallow it in robots.txt.
     Bad: robots.txt allows GPTBot, and the firewall answers it with status 403
-    Good: the same answer for the crawler as for everybody, or `Disallow: /` for it
+    Good: the same answer for the crawler as for other visitors, or `Disallow: /` for it
     """
     text = "is allowed by robots.txt, but refused by the server"
     doubt = "; the address of this crawl may be the reason, so check whether {crawler} itself gets through"
@@ -173,14 +173,14 @@ def crawler_gets_other_content(site: SiteFacts) -> Iterator[SiteMessage]:
     """A crawler gets a different page than this crawl. Only with `fetch_as`: a redirect, noindex, another canonical or
     main text, or far more or less of it.
 
-    Requests the page twice under each name, so that counters, random order and brief failures do not count. A page that
-    the server renders for crawlers only, or text for subscribers only, does.
+    Requests the page twice under each name, so that counters, random order and brief failures do not count. Pages that
+    the server renders for crawlers only, and text for subscribers only, do count.
 
     Why: Search engines call it cloaking, and may remove the site. A noindex for one crawler removes the pages from its
     index only.
     Fix: Send all crawlers and visitors the same page, unless the difference is intended and allowed.
     Bad: `X-Robots-Tag: noindex` where the user agent has `Googlebot`
-    Good: the same text, canonical and robots directives for everybody
+    Good: the same text, canonical and robots directives for all visitors
     """
     yield from _messages(site, (AnswerVerdict.OTHER,), "gets a different page than this crawl")
 
@@ -189,9 +189,9 @@ def crawler_gets_other_content(site: SiteFacts) -> Iterator[SiteMessage]:
 def crawler_must_pay(site: SiteFacts) -> Iterator[SiteMessage]:
     """A crawler must pay for pages. The server answers its requests with status 402. Only with `fetch_as`.
 
-    Why: Crawlers that do not pay get nothing, so assistants of their operator do not cite the page.
+    Why: Crawlers that do not pay get nothing, so their operators' assistants do not cite the page.
     Fix: Let crawlers that bring visitors, such as search engines, pass without payment.
     Bad: status 402 for Googlebot
-    Good: status 402 for crawlers that train models, if it is meant
+    Good: status 402 for crawlers that train models, if intended
     """
     yield from _messages(site, (AnswerVerdict.PAYMENT,), "is allowed by robots.txt, but must pay")

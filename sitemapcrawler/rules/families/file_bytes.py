@@ -48,7 +48,7 @@ fault_rule(
 
     Why: Everything after the damaged part is lost.
     Fix: Compress the file again and upload it in binary mode; `gzip -t` must accept it.
-    Bad: a file whose checksum does not fit, as after an upload in text mode
+    Bad: a file whose checksum does not match, as after an upload in text mode
     Good: a file that `gzip -t` accepts
 """)
 
@@ -57,8 +57,8 @@ fault_rule("doc-decompression-bomb", ERROR, GZIP, per=Per.FILE)("""
 
     Why: Readers stop reading such a file to protect themselves. Real sitemaps decompress to less than 100 times their
     size.
-    Fix: Check what wrote the file, whose content repeats itself. List each URL once.
-    Bad: 100 KB of gzip that inflate to 100 MB
+    Fix: Check the generator: the content of the file repeats itself. List each URL once.
+    Bad: 100 KB of gzip that decompress to 100 MB
     Good: a sitemap of entries that differ
 """)
 
@@ -77,9 +77,10 @@ fault_rule("doc-decompression-bomb", ERROR, GZIP, per=Per.FILE)("""
 def doc_too_large(file: FileFacts) -> Iterator[Message]:
     """The file is larger than 52,428,800 bytes (50 MB), uncompressed.
 
-    Why: Search engines read no more. The limit applies before compression; until November 2016 it was 10 MB.
+    Why: Search engines do not accept larger files. The limit applies before compression; until November 2016 it was 10
+    MB.
     Fix: Split the file into several below 50 MB uncompressed, and list them in an index.
-    Bad: a file of 60 MB, also one of 6 MB in gzip that inflates to it
+    Bad: a file of 60 MB, or a gzip file of 6 MB that decompresses to 60 MB
     Good: several files, named in an index
     """
     size = file.record.bytes
@@ -100,7 +101,7 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
     """
     size = file.record.bytes
     if NEAR * MAX_BYTES <= size <= MAX_BYTES:
-        text = f"{size:,} of {MAX_BYTES:,} bytes that are allowed ({percent(size, MAX_BYTES)})"
+        text = f"{size:,} of {MAX_BYTES:,} allowed bytes ({percent(size, MAX_BYTES)})"
         yield Message(text, value=str(size))
 
 
@@ -121,7 +122,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
 fault_rule("doc-bom", INFO, f"{XML}#charencoding", per=Per.SITE("begin with a byte order mark"))("""
     The file begins with a byte order mark.
 
-    Why: UTF-8 needs none, and some tools fail on it.
+    Why: UTF-8 does not need one, and some tools fail on it.
     Fix: Save the file without a byte order mark.
     Bad: the bytes EF BB BF before `<?xml`
     Good: `<?xml` as the first bytes
@@ -190,7 +191,7 @@ fault_rule("doc-undeclared-entity", ERROR, f"{XML}#sec-predefined-ent", also=PAR
 """)
 
 fault_rule("doc-control-character", ERROR, f"{XML}#charsets", also=PARSING)("""
-    The file has a character that XML forbids. Literal, or as a reference.
+    The file has a character that XML forbids. It is literal, or a character reference.
 
     Why: Strict parsers stop here.
     Fix: Strip control characters from the text before writing it.
@@ -220,7 +221,7 @@ fault_rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", per=Per.FILE
     Why: Strict parsers reject the whole file. The usual causes are two sitemaps in one file, or a tracking script.
     Fix: Remove everything after the root's closing tag; move a second sitemap to a file of its own.
     Bad: `</urlset><urlset>`
-    Good: nothing but comments behind `</urlset>`
+    Good: nothing but comments after `</urlset>`
 """)
 
 fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Per.SITE("have a DOCTYPE"))("""
@@ -235,7 +236,7 @@ fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Per.SITE("have a DOC
 
 @rule("doc-recovered-entry", WARNING, f"{XML}#sec-well-formed", Of.LOC)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
-    """The entry could only be read after a repair. Its values may differ from what was meant. A note if another rule
+    """The entry could only be read after a repair. Its values may differ from the intended ones. A note if another rule
     reports the fault.
 
     Why: A strict parser does not read this entry at all.
@@ -246,7 +247,7 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     if entry.record.recovered:
         fault_message = any(rule != "loc-whitespace" for rule in entry.file.document.faults.counts)
         severity = INFO if fault_message else WARNING
-        yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
+        yield Message("read after a repair: its values may be wrong", entry.record.line, severity=severity)
 
 
 @rule("doc-xml-declaration-missing", INFO, f"{XML}#sec-prolog-dtd", Of.FILE, per=Per.SITE("have no XML declaration"))
@@ -268,7 +269,7 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
 
     Why: Rules on the whole file judge only a part of it.
     Fix: Shorten the oversized elements of the file, or raise the limit that the message names.
-    Bad: an entry of more than 1 MiB, or elements in 32 others
+    Bad: an entry of more than 1 MiB, or elements nested more than 32 deep
     Good: entries of some kilobytes
     """
     faults = file.document.faults
@@ -289,7 +290,7 @@ def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
 
     Why: Entries may be missing from the result.
     Fix: Report the exception from the log, with the file if possible. Change nothing on the site.
-    Bad: an exception of ours
+    Bad: an exception in the reader
     Good: none
     """
     fault = file.document.faults.first("internal")

@@ -38,7 +38,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         said = f"{quoted(text)} is not one of {', '.join(ORDER)}" if text else "the changefreq is empty"
         yield Message(said, line_of(element), value=text)
     elif element is not None and text in FREQUENCIES and raw_text(element) != text:
-        said = f"whitespace around {text!r}: to the schema it is part of the value"
+        said = f"whitespace around {text!r}: the schema counts it as part of the value"
         yield Message(said, element.line, value=raw_text(element), severity=INFO)
 
 
@@ -46,7 +46,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
-    Why: Yandex accepts no more.
+    Why: Yandex accepts at most 100 bytes.
     Fix: Write one of the seven values, such as `daily`, or omit the element.
     Bad: `<changefreq>` with a sentence in it
     Good: `<changefreq>daily</changefreq>`
@@ -62,7 +62,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     """Google and Bing ignore changefreq.
 
-    Why: It makes files larger and has no effect there; an accurate lastmod has.
+    Why: It makes files larger without any effect there. An accurate lastmod does have an effect.
     Fix: Omit `<changefreq>`, and write an accurate `<lastmod>` instead.
     Bad: `<changefreq>daily</changefreq>`
     Good: `<lastmod>2026-01-05</lastmod>`
@@ -81,8 +81,8 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     per=Per.SITE("have frequencies that contradict their dates"),
 )
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
-    """changefreq contradicts lastmod. By changefreq the page changes at least weekly, but its lastmod is a year old; or
-    monthly, and two years.
+    """changefreq contradicts lastmod. It says at least weekly, but lastmod is a year old; or monthly, and lastmod is
+    two years old.
 
     Why: One of the two is wrong, and undermines trust in the other.
     Fix: Correct `<lastmod>` if the pages do change; otherwise omit `<changefreq>`.
@@ -171,7 +171,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 
-    Why: Yandex accepts no more.
+    Why: Yandex accepts at most 100 bytes.
     Fix: Write one digit after the point, such as `0.5`, or omit the element.
     Bad: `<priority>` with a sentence, or a hundred digits, in it
     Good: `<priority>0.5</priority>`
@@ -187,10 +187,10 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
 def priority_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries have a priority, which Google and Bing ignore.
 
-    Why: It makes files larger and has no effect there. Yandex may use it for the order of its visits.
+    Why: It makes files larger and has no effect there. Yandex may use it to decide what to crawl first.
     Fix: Omit `<priority>`, unless Yandex matters to the site.
     Bad: `<priority>0.8</priority>`
-    Good: no priority, or one for each page that differs as the pages do
+    Good: no priority, or higher ones for more important pages
     """
     if file.tally.prioritised:
         text = share(file.tally.prioritised, file.tally.entries, ENTRY_NOUNS, ("has a priority", "have a priority"))
@@ -199,12 +199,12 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
 
 @rule("priority-all-same", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the same priority"))
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
-    """All pages have the same priority. In a file with 20 pages or more. For 1.0, see `priority-all-one`.
+    """All pages have the same priority. Checked in files with at least 20 pages. For 1.0, see `priority-all-one`.
 
-    Why: A priority is relative to the site's other pages; the same for all has no effect. A page without one has 0.5.
+    Why: A priority is relative to the site's other pages; one value for all has no effect. A page without one has 0.5.
     Fix: Omit `<priority>`, or give important pages a higher one.
     Bad: `<priority>0.8</priority>` for each page
-    Good: no priority, or one for each page that differs as the pages do
+    Good: no priority, or higher ones for more important pages
     """
     value = _one_for_all(file)
     if value is not None and value != 1:
@@ -213,12 +213,12 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
 
 @rule("priority-all-one", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the highest priority"))
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
-    """All pages have the highest priority. In a file with 20 pages or more.
+    """All pages have the highest priority. Checked in files with at least 20 pages.
 
     Why: A priority is relative to the site's other pages: if all have the highest, none stands out.
     Fix: Omit `<priority>`, or keep 1.0 for the few most important pages.
     Bad: `<priority>1.0</priority>` for each page
-    Good: no priority, or one for each page that differs as the pages do
+    Good: no priority, or higher ones for more important pages
     """
     if _one_for_all(file) == 1:
         yield Message(f"all {file.tally.entries:,} entries have the priority 1.0", value="1.0")

@@ -92,7 +92,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-x-default-multiple", ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
-    """Several pages are the default, `x-default`.
+    """Several pages have the code `x-default`.
 
     Why: Only one page can serve the users whom no other version matches.
     Fix: Keep one link with `hreflang="x-default"`.
@@ -113,9 +113,9 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     also={"Screaming Frog": "Missing X-Default"},
 )
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
-    """No language version is the default, `x-default`. It serves languages that have no page of their own.
+    """No language version has the code `x-default`. Such a page serves all other languages.
 
-    Why: It is recommended, not required: search engines choose for those users themselves.
+    Why: It is recommended, not required. Without it, search engines choose a page for those users.
     Fix: Add a link with `hreflang="x-default"` to the page for all other languages.
     Bad: links for `en` and `de`
     Good: links for `en`, `de` and `x-default`
@@ -307,10 +307,10 @@ link_rule(
     Per.FILE("have a language code with an underscore", by_value=True),
     {"Screaming Frog": "Incorrect Language & Region Codes"},
 )("""
-    The parts of the code are joined by an underscore.
+    The language code has an underscore.
 
-    Why: A language tag has hyphens (RFC 5646); search engines ignore a link with any other code.
-    Fix: Join language and country by a hyphen instead of an underscore.
+    Why: Language tags use hyphens (RFC 5646). Search engines ignore a link with any other code.
+    Fix: Join language and country with a hyphen instead of an underscore.
     Bad: `hreflang="en_US"`
     Good: `hreflang="en-US"`
 """)

@@ -41,7 +41,7 @@ _Versions = dict[str, dict[str, str]]
 
 @rule("page-noindex-meta", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is noindex by a `<meta>` element. It tells all search engines not to index the page.
+    """Listed page has a noindex `<meta>` element. It tells all search engines not to index the page.
 
     Why: The sitemap asks to index the page, the page forbids it, and the page wins.
     Fix: Remove the `noindex` element from pages to be indexed, and the other pages from the sitemap.
@@ -57,7 +57,7 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-noindex-header", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is noindex by an X-Robots-Tag header. It tells all search engines not to index the page; no `<meta>`
+    """Listed page has a noindex X-Robots-Tag header. It tells all search engines not to index the page; no `<meta>`
     element does.
 
     Why: The sitemap asks to index the page, the header forbids it, and the header wins. The HTML does not show it.
@@ -67,7 +67,7 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
     """
     denials = _for_all(facts)
     if denials and all(denial.place is Place.HEADER for denial in denials):
-        yield _denial_message(denials[0], f"the answer has the header X-Robots-Tag {quoted(denials[0].written)}")
+        yield _denial_message(denials[0], f"the response has the header X-Robots-Tag {quoted(denials[0].written)}")
 
 
 @rule("page-noindex-for-googlebot-only", WARNING, ROBOTS_META, Of.REPLY, also=DENIED)
@@ -78,7 +78,7 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
     Why: The sitemap is for all search engines. It may be intended; often it is left over from a relaunch.
     Fix: Remove the element that names the crawler, or remove the pages from the sitemap.
     Bad: `<meta name="googlebot" content="noindex">`
-    Good: the page is for all search engines, or for none and not listed
+    Good: a page that all search engines may index, or an unlisted one
     """
     denials = _denials(facts)
     if not denials or any(not denial.agent for denial in denials):
@@ -104,7 +104,7 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
         return
     delay, url = page.refresh.delay, page.refresh.url
     if page_key(url) not in (page_key(page.url), page_key(facts.record.loc)):
-        when = f"after {counted(delay, 'second')}" if delay else "at once"
+        when = f"after {counted(delay, 'second')}" if delay else "immediately"
         yield Message(f"the page redirects visitors to {quoted(url)} {when}", value=url)
 
 
@@ -153,7 +153,8 @@ def page_hreflang_contradicts(facts: ReplyFacts) -> Iterator[Message]:
     for code in listed:  # in their order: that of a set differs between two runs
         if code in named and listed[code].keys().isdisjoint(named[code]):
             here, there = (next(iter(versions[code].values())) for versions in (listed, named))
-            yield Message(f"hreflang {quoted(code)} is {quoted(there)} on the page, {quoted(here)} here", value=there)
+            text = f"hreflang {quoted(code)} is {quoted(there)} on the page, {quoted(here)} in the sitemap"
+            yield Message(text, value=there)
             return
 
 
@@ -176,7 +177,7 @@ def page_hreflang_incomplete(facts: ReplyFacts) -> Iterator[Message]:
     found = [
         f"{', '.join(sorted(map(quoted, codes))[:MAX_CODES])} {where}"
         for codes, where in (
-            (listed.keys() - named.keys(), "only here"),
+            (listed.keys() - named.keys(), "only in the sitemap"),
             (named.keys() - listed.keys(), "only on the page"),
         )
         if codes
@@ -213,7 +214,7 @@ def page_too_long(facts: ReplyFacts) -> Iterator[Message]:
     """
     page = own_page(facts)
     if page is not None and page.is_long:
-        yield Message(f"the HTML has {PAGE_LIMIT // 2**20} MB or more, of which Googlebot reads the first 2 MB")
+        yield Message(f"the HTML has {PAGE_LIMIT // 2**20} MB or more; Googlebot reads only the first 2 MB")
 
 
 @rule("page-links-uncrawlable", INFO, LINKS, Of.REPLY, per=Per.FILE("have links that crawlers cannot follow"))
@@ -298,7 +299,7 @@ UNFIT = {
     Indexability.BLOCKED: "is blocked by robots.txt",
     Indexability.SOFT_404: "is an error page with a success status",
     Indexability.NOINDEX: "has noindex",
-    Indexability.REDIRECT: "leads to another page by a refresh",
+    Indexability.REDIRECT: "redirects by a refresh",
     Indexability.CANONICALISED: "names another canonical itself",
 }
 """What keeps a canonical that answers 200 out of the index, as a phrase that follows its URL."""
@@ -379,7 +380,7 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
 def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page answers, but cannot be indexed.
 
-    Why: The page gives up its place in the index to one that cannot take it, so people may find neither.
+    Why: Search engines drop this page in favour of one that they cannot index, so people may find neither.
     Fix: Point the canonical to a page that can be indexed, or make its present target indexable.
     Bad: a canonical with noindex, blocked by robots.txt, or with another canonical of its own
     Good: a canonical that can be indexed and names itself

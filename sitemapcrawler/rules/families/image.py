@@ -139,7 +139,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
 def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
-    Why: Search engines read no more of them.
+    Why: Search engines read only the first 1,000.
     Fix: List at most 1,000 images per entry; move others to a page of their own.
     Bad: a gallery of 1,200 images in one `<url>`
     Good: an entry for each page of the gallery, with the images of that page

@@ -68,7 +68,7 @@ def _urls(file: FileFacts) -> int:
 def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
     """The file lists more than 50,000 URLs.
 
-    Why: Search engines read no more, or reject the whole file.
+    Why: Search engines ignore the other URLs, or reject the whole file.
     Fix: Split the file into several of at most 50,000 URLs, and list them in an index.
     Bad: a file of 60,000 URLs
     Good: two files, named in an index
@@ -89,14 +89,15 @@ def limit_urls_near(file: FileFacts) -> Iterator[Message]:
     """
     count = _urls(file)
     if NEAR_URLS <= count <= MAX_URLS:
-        yield Message(f"{count:,} of {MAX_URLS:,} URLs that are allowed ({percent(count, MAX_URLS)})", value=str(count))
+        yield Message(f"{count:,} of {MAX_URLS:,} allowed URLs ({percent(count, MAX_URLS)})", value=str(count))
 
 
 @rule("limit-index-entries", ERROR, INDEX, Of.FILE, also={"Search Console": "Too many sitemaps"})
 def limit_index_entries(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 50,000 sitemaps.
 
-    Why: Search engines read no more, or reject the whole index. The limit was 1,000 at first, as old guides still say.
+    Why: Search engines ignore the other sitemaps, or reject the whole index. The limit was 1,000 at first, as old
+    guides still say.
     Fix: Split the index in two, and name both in robots.txt.
     Bad: an index of 60,000 sitemaps
     Good: two indexes, each named in robots.txt
@@ -190,10 +191,10 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 
     Why: The results for the site are incomplete, and search engines give up earlier than this.
     Fix: Remove dead and slow sitemaps from the index, or raise `SITEMAP_MAX_SITE_TIME`.
-    Bad: an index of 50,000 files, none of which is there, or each of which comes after a minute
-    Good: an index of files that are there, and come soon
+    Bad: an index of 50,000 files that are missing, or that take a minute each
+    Good: an index of files that exist and load quickly
     """
-    left = f"{counted(site.left, 'sitemap')} that {site.site} led to {'was' if site.left == 1 else 'were'} skipped"
+    left = f"{counted(site.left, 'sitemap')} found through {site.site} {'was' if site.left == 1 else 'were'} skipped"
     text = f"{left}: the site exceeded its time budget"
     yield Message(text, value=site.site)
 
@@ -214,7 +215,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     if unlisted.rows is not None:
         entries = f"{counted(number, 'more entry', 'more entries')} with {unlisted.rule}"
         lacks = f"{entries} {'is' if number == 1 else 'are'} not in this list"
-        text = f"{lacks}, which has at most {unlisted.rows:,} of a rule"
+        text = f"{lacks}, which has at most {unlisted.rows:,} per rule"
         query = f"SELECT loc FROM 'urls.parquet' WHERE list_contains(issues, '{unlisted.rule}')"
         yield Message(f"{text}; the url records name the rule: {query} (DuckDB)", value=unlisted.rule)
         return
@@ -285,8 +286,8 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-child-is-page", ERROR, INDEX, Of.FILE, also={"Search Console": "Unsupported format"})
 def index_child_is_page(file: FileFacts) -> Iterator[Message]:
-    """The index lists an HTML page instead of a sitemap. If its name ends like that of a sitemap (`.xml`, `.gz`,
-    `.txt`), it is `doc-is-html` instead.
+    """The index lists an HTML page instead of a sitemap. If its name ends in `.xml`, `.gz` or `.txt`, `doc-is-html`
+    reports it instead.
 
     Why: An index lists sitemaps only; search engines ignore pages in it.
     Fix: Remove the page from the index, and list it in a sitemap.
@@ -312,7 +313,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-offsite", ERROR, INDEX, also={"Search Console": "URL not allowed"})
 def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap on another host. Or on another port; and no robots.txt that was read allows it.
+    """The index lists a sitemap on another host. Or on another port. No robots.txt that was read allows it.
 
     Why: An index lists sitemaps of its own site; search engines ignore others. A host may let another list its sitemaps
     by naming the index in its own robots.txt.
@@ -382,7 +383,7 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-depth-exceeded", WARNING, INDEX, Of.FILE)
 def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
-    """The index is nested too deep to be read. Its children were skipped.
+    """The index is nested too deeply to be read. Its children were skipped.
 
     Why: One level is allowed. This crawl skips what is deeper than the argument `max_depth`, by default 10.
     Fix: List all sitemaps in one index instead of nesting indexes.
@@ -423,7 +424,7 @@ def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
     """
     listed, newest = _moment(file.listed_at), _moment(file.record.lastmod_max)
     if listed is not None and newest is not None and listed + TOLERANCE < newest <= file.fetched_at:
-        text = f"the index dates it {file.listed_at}, but an entry is of {file.record.lastmod_max}"
+        text = f"the index dates it {file.listed_at}, but its newest entry is dated {file.record.lastmod_max}"
         yield Message(text, value=file.listed_at)
 
 

@@ -38,14 +38,14 @@ DECLARED: Mapping[int | None, str] = {1: "; the page names it too", 2: "; the pa
     also={"Search Console": "Why pages aren't indexed", "Screaming Frog": "URL Is Not on Google"},
 )
 def listed_not_indexed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Google has not indexed listed URLs. Found in the URL Inspection results that `compare` names. One finding per
-    reason, with what to do and what this crawl found on the URLs.
+    """Google has not indexed listed URLs. Found in the URL Inspection results that `compare` names. Each reason is one
+    finding, with advice and what this crawl found on its URLs.
 
     Why: People cannot find a page that is not indexed. The results show what Google saw at its last crawl, perhaps
     weeks ago.
     Fix: Work through the reasons, those with the most URLs first; each finding says what to do.
     Bad: 40 entries that Google has as `Not found (404)`
-    Good: a sitemap of pages that are indexed, or are to be
+    Good: a sitemap of pages that are indexed, or will be
     """
     if not site.has_rows("index_statuses"):
         return
@@ -75,8 +75,8 @@ def google_other_canonical(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: The entry is wasted, since searchers get the other URL. Google considers the two pages the same, or trusts a
     redirect, a canonical or links more than the sitemap.
     Fix: List the URL that Google chose, or make redirects, canonicals and links point to the listed one.
-    Bad: `http://example.com/a` in the sitemap, and `https://example.com/a` as canonical of Google
-    Good: a sitemap of URLs that Google chose
+    Bad: `http://example.com/a` in the sitemap, and `https://example.com/a` as Google's canonical
+    Good: a sitemap of the URLs that Google chose
     """
     if not site.has_rows("index_statuses"):
         return

@@ -98,7 +98,7 @@ def _illegal_date(entry: EntryFacts) -> Message:
 
 @rule("lastmod-xsd-only-invalid", WARNING, SCHEMA, LASTMODS, per=Per.FILE("have a date that the schema does not allow"))
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
-    """The date is valid, but not in the schema. It is a W3C Datetime without a day, or with a time without
+    """The date is valid, but violates the schema. It is a W3C Datetime without a day, or with a time without
     seconds.
 
     Why: Validators that use the schema reject the file.
@@ -159,9 +159,9 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Per.FILE("have a clock's zero value as their date"))
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
-    """The date is the zero value of a clock. Such as 1970-01-01, which programs write if the real date is unknown.
+    """The date is a clock's zero value. Programs write a date such as 1970-01-01 if the real one is unknown.
 
-    Why: It is not the date of the page. One in January 1970 comes from seconds read as milliseconds.
+    Why: It is not the date of the page. A date in January 1970 usually comes from seconds read as milliseconds.
     Fix: Omit `<lastmod>` where the date of the last change is unknown.
     Bad: `<lastmod>1970-01-01T00:00:00+00:00</lastmod>`, `<lastmod>0001-01-01T00:00:00Z</lastmod>`
     Good: the real date, or none
@@ -228,7 +228,7 @@ def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
 def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
     """The date is longer than 100 bytes.
 
-    Why: Yandex accepts no more.
+    Why: Yandex accepts at most 100 bytes.
     Fix: Write only the date into `<lastmod>`.
     Bad: `<lastmod>` with a sentence in it
     Good: `<lastmod>2026-01-05</lastmod>`
@@ -278,10 +278,10 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("lastmod-all-identical", INFO, BING_ALIKE, Of.WHOLE, per=Per.SITE("have the same day in all dates"))
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
-    """All dates are the same day. In a file with 20 dates or more; news sitemaps and feeds, which list recent pages, do
-    not count.
+    """All dates are on the same day. Checked in files with at least 20 dates; news sitemaps and feeds, which list
+    recent pages, do not count.
 
-    Why: Such dates are those of the file, not of the pages, and search engines learn to ignore the site's dates. It
+    Why: Such dates describe the file, not its pages, and search engines learn to ignore the site's dates. It
     does no other harm, and is common with static site generators, so it is a note.
     Fix: Write the date of each page's own last change, or omit `<lastmod>`.
     Bad: each `<lastmod>` is the day on which the site was built
@@ -415,13 +415,13 @@ def _contradiction(how: Match | None, lastmod: str, other: str, value: str) -> M
 
 @rule("lastmod-moved-content-same", WARNING, ACCURATE, Of.REVISIT)
 def lastmod_moved_content_same(site: SiteFacts) -> Iterator[SiteMessage]:
-    """lastmod moved, but the page stayed the same. Since the previous crawl.
+    """lastmod changed, but the page did not. Since the previous crawl.
 
     Compares the main content, title, main heading, canonical and noindex. The main content excludes images, structured
     data, menus, dates and the copyright year.
 
-    Why: Google uses `<lastmod>` only if it is consistently and verifiably accurate. If dates move without a change of
-    the page, it ignores all of them.
+    Why: Google uses `<lastmod>` only if it is consistently and verifiably accurate. If dates change and the pages do
+    not, it ignores all of the site's dates.
     Fix: Write the date on which the content last changed, not that of the last build, deployment or save.
     Bad: `<lastmod>` of last night for a page whose text is a year old
     Good: the date on which the text was edited
@@ -429,7 +429,7 @@ def lastmod_moved_content_same(site: SiteFacts) -> Iterator[SiteMessage]:
     site.need(REVISITS)
     faults = "SELECT place, was AS what FROM temp.site_revisits WHERE moved"
     for fault in site.faults(faults, entries=ALONE):
-        text = f"lastmod moved from {quoted(fault.what or '')}, but the page is the same as in the previous crawl"
+        text = f"lastmod changed from {quoted(fault.what or '')}, but the page is the same as in the previous crawl"
         yield on_entry(fault, text, fault.what)
 
 
@@ -437,7 +437,7 @@ def lastmod_moved_content_same(site: SiteFacts) -> Iterator[SiteMessage]:
 def lastmod_same_content_changed(site: SiteFacts) -> Iterator[SiteMessage]:
     """The page's content changed, but lastmod did not. Since the previous crawl; the date is older than that crawl.
 
-    Why: Search engines revisit pages whose date has moved; the others have to wait their turn.
+    Why: Search engines revisit pages whose date has changed first, and the others later.
     Fix: Make the CMS update `<lastmod>` whenever the content changes.
     Bad: a new price list on a page dated two years ago
     Good: the date on which the text was edited
@@ -457,7 +457,7 @@ TOGETHER_MIN = 10
 
 @rule("lastmod-moved-together", INFO, ACCURATE, Of.REVISIT)
 def lastmod_moved_together(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Most dates of a file moved together without their pages. At least 10 dates, to within 10 minutes of
+    """Most dates changed together, but the pages did not. At least 10 dates, to within 10 minutes of
     each other.
 
     `lastmod-moved-content-same` reports the pages; this is the likely cause.
@@ -478,7 +478,6 @@ def lastmod_moved_together(site: SiteFacts) -> Iterator[SiteMessage]:
         GROUP BY sitemap HAVING max(number) >= {MIN_TOGETHER} AND 2 * max(number) > any_value(compared)
         ORDER BY sitemap"""
     for sitemap, date, number, compared in list(site.query(files)):
-        moved = (
-            f"{number:,} of {compared:,} compared dates moved to within {TOGETHER_MIN} minutes, such as {quoted(date)}"
-        )
-        yield SiteMessage(f"{moved}; their pages stayed the same", sitemap=sitemap, value=date)
+        moved = f"{number:,} of {compared:,} compared dates changed to within {TOGETHER_MIN} minutes of each other"
+        text = f"{moved}, such as {quoted(date)}; their pages stayed the same"
+        yield SiteMessage(text, sitemap=sitemap, value=date)

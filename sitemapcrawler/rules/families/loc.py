@@ -132,7 +132,7 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Per.FILE("have a URL shorter than the schema allows"))
 def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
-    """The URL is shorter than the schema allows, 12 characters.
+    """The URL is shorter than the schema's minimum. The minimum is 12 characters.
 
     Why: Schema validators reject it, although the URL works.
     Fix: Add the trailing slash; nothing else is wrong with the URL.
@@ -160,11 +160,11 @@ def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-whitespace", WARNING, LOC, (*LOCS, Of.FAULT))
 def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL contains whitespace. Around the URL, a note, or a warning if it is other whitespace than XML's, such as a
-    no-break space.
+    """The URL contains whitespace. Whitespace around the URL is a note, or a warning if XML does not define it as
+    whitespace, such as a no-break space.
 
-    Why: Readers strip whitespace around a URL. A space inside it they encode as `%20`, remove, or take for the end of
-    the URL.
+    Why: Readers strip whitespace around a URL. They encode a space inside it as `%20`, remove it, or take it for the
+    end of the URL.
     Fix: Remove the whitespace around the URL, and write `%20` for spaces inside it.
     Bad: `<loc>https://example.com/a b</loc>`, or a no-break space after the URL
     Good: `<loc>https://example.com/a%20b</loc>`

@@ -106,8 +106,8 @@ news_rule = partial(rule, of=Objects(NEWS_EXTENSION, usual=has_usual_article))
     also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
 )
 def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
-    """An article lacks a required element. A publication with name and language, a publication_date or a title is
-    missing or empty. Once per article.
+    """An article lacks a required element. The publication with its name and language, the publication_date or the
+    title is missing or empty. Once per article.
 
     Why: Without it search engines do not treat the article as news.
     Fix: Add the elements that the message names, or remove the `<news:news>`.
@@ -135,7 +135,7 @@ def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
 def news_too_many(file: FileFacts) -> Iterator[Message]:
     """The file has more than 1,000 articles.
 
-    Why: Search engines read no more of them.
+    Why: Search engines read only the first 1,000.
     Fix: Split the file into several of at most 1,000 articles, and list them in an index.
     Bad: 1,001 `<news:news>` in one file
     Good: several files, named in an index

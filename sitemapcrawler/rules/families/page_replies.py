@@ -50,7 +50,7 @@ status_rule("status-401", ERROR_PAGE, ": a login is required")("""
     Why: Search engines do not log in, and drop the page from their index.
     Fix: Remove these URLs from the sitemap, or make the pages public.
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
-    Good: pages that everybody may read
+    Good: pages that are open to all visitors
 """)
 
 
@@ -78,10 +78,10 @@ status_rule("status-403", FORBIDDEN, ": this crawl is refused; search engines ma
     Listed URL answers 403 Forbidden. The server refuses this crawler. Search engines may get another answer.
 
     Why: Search engines do not index a page that they are refused. A firewall that knows their addresses may refuse only
-    this crawler; the server's log or Search Console's URL Inspection tells.
+    this crawler; the server's log or Search Console's URL Inspection shows it.
     Fix: Allow crawlers in the firewall, or remove these URLs from the sitemap.
     Bad: a firewall that takes search engines for an attack
-    Good: status 200 for everybody who may read the page
+    Good: status 200 for visitors and crawlers alike
 """)
 
 status_rule("status-404", NOT_FOUND, ": not found")("""
@@ -90,7 +90,7 @@ status_rule("status-404", NOT_FOUND, ": not found")("""
     Why: Search engines drop the page from their index, and the crawl is wasted.
     Fix: Remove these URLs from the sitemap, or restore the pages.
     Bad: a deleted product that is still in the sitemap
-    Good: its entry is taken out
+    Good: no entry for it
 """)
 
 status_rule("status-410", NOT_FOUND, ": gone for good")("""
@@ -99,7 +99,7 @@ status_rule("status-410", NOT_FOUND, ": gone for good")("""
     Why: Search engines drop the page, as with 404. The server knows that the page is gone; the sitemap does not.
     Fix: Remove these URLs from the sitemap.
     Bad: an entry for a page that answers 410
-    Good: its entry is taken out
+    Good: no entry for it
 """)
 
 
@@ -109,10 +109,10 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: This crawl was too fast for the server. Search engines treat 429 as a server error and slow down.
     Fix: Raise the server's rate limit for crawlers, or crawl again with a longer `DOWNLOAD_DELAY`.
-    Bad: a limit that a few requests a second reach
+    Bad: a limit of a few requests a second
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
-    tries = f" after {counted(facts.reply.attempts or 0, 'request')}: the server wants fewer; crawl more slowly"
+    tries = f" after {counted(facts.reply.attempts or 0, 'request')}: the server limits requests; crawl more slowly"
     yield from _status_message(facts, "status-429", tries)
 
 
@@ -159,12 +159,12 @@ failure_rule("status-timeout", ERROR, also=ERROR_PAGE)("""
 """)
 
 failure_rule("status-dns", ERROR, also=ERROR_PAGE)("""
-    Host of a listed URL has no address.
+    Host of a listed URL cannot be resolved.
 
     Why: No visitor can open the page.
     Fix: Correct the host name in the sitemap, or restore its DNS record.
-    Bad: `https://old-shop.example.com/`, a name that was given up
-    Good: a host that DNS knows
+    Bad: `https://old-shop.example.com/`, a name that no longer exists
+    Good: a host name that resolves
 """)
 
 failure_rule("status-tls", ERROR, also=ERROR_PAGE)("""
@@ -181,17 +181,18 @@ failure_rule("status-connection", ERROR, also=ERROR_PAGE)("""
 
     Why: Search engines treat it as a server error: they slow down, and drop the page if it lasts.
     Fix: Open the server's port, or remove these URLs from the sitemap.
-    Bad: a closed port, a connection that is reset, an answer that is no HTTP
+    Bad: a closed port, a connection that is reset, an answer that is not HTTP
     Good: an answer with status 200
 """)
 
 failure_rule("status-truncated", WARNING)("""
-    Listed URL answers in part. The connection ended before the response was complete, or the response never ends.
+    Response of a listed URL is incomplete. The connection ended before the response was complete, or the response never
+    ends.
 
     Why: Search engines do not index the missing part. The page may work at the next visit, if the server was
     overloaded.
     Fix: Find out why the server closes the connection: check its load, its timeouts and Content-Length.
-    Bad: `Content-Length: 50000`, and 20,000 bytes
+    Bad: `Content-Length: 50000`, but only 20,000 bytes
     Good: the whole page
 """)
 
@@ -210,8 +211,8 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
     Why: Search engines crawl it again and again before they notice and drop it. The page is compared with the server's
     answer for a path that cannot exist.
     Fix: Answer 404 for missing pages, and remove these URLs from the sitemap.
-    Bad: status 200 with `Page not found`, `Database connection failed` or `No posts found` and no more; a redirect to
-    where every unknown URL is sent; status 204; an empty page
+    Bad: status 200 with only `Page not found`, `Database connection failed` or `No posts found`; the redirect that
+    every unknown URL gets; status 204; an empty page
     Good: status 404 or 410, and no entry
     """
     reply = facts.reply
@@ -229,7 +230,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     `<image:image>`.
     Fix: Remove feeds, images and data from the sitemap; keep documents that people should find.
     Bad: `https://example.com/api/products.json`
-    Good: the page that shows what is in it; a PDF that visitors are to find
+    Good: the page that shows the data; a PDF that people should find
     """
     reply = facts.reply
     if reply.kind not in REACHED:
@@ -264,12 +265,13 @@ def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-slow", INFO, "https://web.dev/articles/ttfb", Of.REPLY, per=Per.FILE("answer slowly"))
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL is slow. The server took more than 1.8 seconds to begin its answer; over several requests, on average.
+    """Listed URL is slow. The server took more than 1.8 seconds to start its answer, on average if there were several
+    requests.
 
     Why: Visitors wait, and search engines crawl fewer pages of a slow site. A single slow answer means little; many
     slow pages, or one that is always slow, matter.
     Fix: Cache these pages, or speed up what builds them.
-    Bad: a page that is put together in four seconds
+    Bad: a page that takes four seconds to build
     Good: an answer that begins within 0.8 seconds
     """
     reply = facts.reply
@@ -278,8 +280,8 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     attempts = reply.attempts or 1
     took = (reply.elapsed_ms or 0) / attempts
     if took > SLOW_MS:
-        of_several = f" on average of {attempts} requests" if attempts > 1 else ""
-        text = f"{took / 1000:.1f} seconds to the answer{of_several}; more than {SLOW_MS / 1000:.1f} are slow"
+        of_several = f" (average of {attempts} requests)" if attempts > 1 else ""
+        text = f"the answer began after {took / 1000:.1f} seconds{of_several}; more than {SLOW_MS / 1000:.1f} is slow"
         yield Message(text, value=f"{took:.0f}")
 
 
@@ -331,7 +333,7 @@ def _bad_share(file: FileFacts | Drawn) -> Estimate:
 @rule(
     "status-dirt-ratio",
     WARNING,
-    "Bing (Duane Forrester, 2012): more than 1 % of dirt, and a sitemap loses its trust",
+    "Bing (Duane Forrester, 2012): sitemaps with more than 1 % dirt lose its trust",
     (Of.FILE, Of.DRAWN),
     also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
 )
@@ -341,10 +343,10 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
     Redirects count, and so does no answer. With a sample, the lower end of its 95 % interval must be above 1 %. A note
     if all URLs were requested: each bad one then has its own finding.
 
-    Why: Bing said that it tolerates 1 % in a sitemap, and trusts sitemaps with more less.
+    Why: Bing said that it tolerates 1 % in a sitemap, and trusts a sitemap less if it has more.
     Fix: Generate the sitemap from pages that answer 200, and omit the others.
     Bad: a sitemap of 1,000 URLs, 40 of which redirect
-    Good: a sitemap that is made of the pages that there are
+    Good: a sitemap that is generated from existing pages
     """
     found = _bad_share(file)
     if found.checked and found.low > MAX_DIRT:
@@ -457,7 +459,8 @@ def moved_rule(id: str, source: str, to: str) -> Callable[[str], Check]:
 
 
 moved_rule("status-redirect-offsite", BUILD, "another host")("""
-    Listed URL redirects to another host. That of the sitemap does not count; a leading `www.` makes no difference.
+    Listed URL redirects to another host. A redirect to the sitemap's host does not count; a leading `www.` makes no
+    difference.
 
     Why: The page belongs to another site, whose own sitemap should list it. If the redirect is not intended, a domain
     may have been sold or a link hijacked.

@@ -36,8 +36,8 @@ VERSIONS = """
     also={"Screaming Frog": "Exact Duplicates; Near Duplicates", "Sitebulb": "Duplicate content"},
 )
 def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Listed pages have the same text, or nearly the same. Nearly: except for a word, or a short sentence; shorter than
-    200 words, some are missed.
+    """Listed pages have the same text, or nearly the same. Nearly the same texts differ in a word or a short sentence;
+    some with fewer than 200 words are missed.
 
     Only with `verify=get`. Compares the main text of indexable pages without menus, counters and advertisements. Pages
     whose canonical is another URL, language versions of each other, those of `cross-same-page` and pages of fewer than
@@ -138,7 +138,7 @@ what is further down, or has an extension, is a page."""
 
 @rule("page-archive", INFO, BUILD, Of.SITE)
 def page_archive(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The URL looks like an archive. By tag, category or author, or a later page of a list.
+    """The URL looks like an archive. It is a list by tag, category or author, or a later page of a list.
 
     Only with `verify`. Judges the URLs of indexable pages, in several languages. Once per site, with the number of each
     kind.

@@ -95,7 +95,7 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     per=Per.FILE("are on a local host", by_value=True),
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
-    """The host is known on one machine or network only. A note if it is another site's. The sitemap's own host does not
+    """The host exists only on one machine or network. A note if it is another site's. The sitemap's own host does not
     count, on any port, since you chose it for the crawl.
 
     Why: No crawler can reach it. The sitemap was probably generated on a development machine. If it is not the
@@ -109,7 +109,7 @@ def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
         return
     host = uri.authority.host
     if "." not in host or PRIVATE_NAMES.fullmatch(host):
-        yield loc_message(entry, f"the host {host} is not known on the internet", host, _milder_offsite(entry))
+        yield loc_message(entry, f"the host {host} is not on the public internet", host, _milder_offsite(entry))
 
 
 def _milder_offsite(entry: EntryFacts) -> Severity | None:
@@ -132,7 +132,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-offsite", ERROR, LOCATION, Of.PLACE, also=NOT_ALLOWED)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is on another host than the sitemap. Or on another port; and no robots.txt that was read allows it. A
+    """The URL is on another host than the sitemap. Or on another port. No robots.txt that was read allows it. A
     note in a feed, which may link anywhere.
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
@@ -177,7 +177,7 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     also=MISMATCH,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
-    """The URL and the sitemap differ in http or https.
+    """The URL and the sitemap use different protocols.
 
     Why: The two are different sites to a search engine, and http usually redirects to https.
     Fix: Use https for the sitemap and for its URLs.

@@ -78,7 +78,7 @@ def render_noindex_removed(site: SiteFacts) -> Iterator[SiteMessage]:
     Why: Google may not render a page with noindex, and then never sees that a script removes it. Most others run no
     scripts.
     Fix: Remove noindex from the HTML that the server sends.
-    Bad: `<meta name="robots" content="noindex">` in the HTML, which a script replaces by `index`
+    Bad: `<meta name="robots" content="noindex">` in the HTML, which a script replaces with `index`
     Good: HTML without noindex
     """
     for fault in _pages(site, "noindex AND NOT rendered_noindex"):
@@ -102,7 +102,8 @@ def render_canonical_changed(site: SiteFacts) -> Iterator[SiteMessage]:
         if not before:
             yield replace(on_entry(fault, f"a script adds the canonical {quoted(after)}", after), severity=INFO)
         else:
-            change = f"replaces the canonical {quoted(before)} by {quoted(after)}" if after else "removes the canonical"
+            change = f"replaces the canonical {quoted(before)} with {quoted(after)}"
+            change = change if after else "removes the canonical"
             yield on_entry(fault, f"a script {change}", after or before)
 
 
@@ -126,7 +127,7 @@ def render_links_added(site: SiteFacts) -> Iterator[SiteMessage]:
 def render_title_changed(site: SiteFacts) -> Iterator[SiteMessage]:
     """A script changes the title of a page. Only with `render`.
 
-    Why: Crawlers that run no scripts and link previews show the title in the HTML.
+    Why: Link previews, and crawlers that run no scripts, show the title in the HTML.
     Fix: Send the page's title in its HTML.
     Bad: `<title>Loading</title>`, which a script replaces
     Good: the title of the page in its HTML
@@ -143,7 +144,7 @@ def render_failed(site: SiteFacts) -> Iterator[SiteMessage]:
     """A page cannot be rendered properly. Only with `render`: its scripts do not finish, exceed a limit, crash the
     browser, or lead to another page.
 
-    Why: Google also limits the time, memory and requests of a page, and indexes what is there by then.
+    Why: Google also limits the time, memory and requests of a page, and indexes what is there at that point.
     Fix: Open the page and the browser's console, and repair the failing script; or list the page it leads to.
     Bad: a script that runs in an endless loop
     Good: a page that is complete some seconds after it was opened

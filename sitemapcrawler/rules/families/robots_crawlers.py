@@ -101,27 +101,25 @@ def _duration(urls: int, delay: float) -> str:
 
 @rule("robots-group-denies-all", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
-    """Groups deny everything. A warning if none of the checked crawlers may fetch anything, and no other finding says
-    so.
+    """A group disallows everything. A warning if no checked crawler may fetch anything, and no other finding says so.
 
     Why: It is right for unwanted crawlers, and a disaster if it was copied from a test system. Listed URLs that are
     blocked have findings of their own.
     Fix: Remove `Disallow: /` from the groups of crawlers that may visit the site.
     Bad: `User-agent: *`, `Disallow: /` on a public site
-    Good: `User-agent: CCBot`, `Disallow: /`, if it is meant
+    Good: `User-agent: CCBot`, `Disallow: /`, if intended
     """
     denying = facts.policy.denying_groups() if is_text(facts) else []
     everybody = [group for group in denying if group.token == EVERYBODY]
     others = [group for group in denying if group.token != EVERYBODY]
     severe = WARNING if denying and _is_closed(facts) else None
     for group in everybody:
-        text = "all crawlers without a group of their own are denied everything"
+        text = "everything is disallowed for crawlers without a group of their own"
         yield Message(text, group.lines[0], value=EVERYBODY, severity=severe)
     if others:
         tokens = [group.token for group in others]
-        verb = "is" if len(tokens) == 1 else "are"
         severe = None if everybody else severe
-        text = f"{crawler_names(tokens)} {verb} denied everything"
+        text = f"everything is disallowed for {crawler_names(tokens)}"
         yield Message(text, others[0].lines[0], value=", ".join(tokens), severity=severe)
 
 
@@ -141,33 +139,33 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
     Why: Search engines follow RFC 9309; Scrapy crawlers follow protego. If the two differ, the rule blocks a page for
     some crawlers and not for others, usually by accident.
     Fix: Rewrite the rule with plain paths, `*`, and `$` only at the end.
-    Bad: `Disallow: /page$` with `https://example.com/page$1`, a blank in a `User-agent` value
+    Bad: `Disallow: /page$` with `https://example.com/page$1`, a space in a `User-agent` value
     Good: patterns that both read alike: plain paths, `*`, and `$` at the end
     """
     for one in facts.disagreements if is_parsed(facts) else ():
         line = f"{quoted(one.rule.text)}: " if one.rule is not None else ""
-        rfc, protego = ("allows", "denies") if one.allowed else ("denies", "allows")
+        rfc, protego = ("allows", "disallows") if one.allowed else ("disallows", "allows")
         scrapy = "skips" if one.allowed else "requests"
         more = "" if one.is_alone else ", and other listed URLs"
-        text = f"{line}RFC 9309 {rfc} {quoted(one.url)} to {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
+        text = f"{line}RFC 9309 {rfc} {quoted(one.url)} for {one.agent}, protego {protego} it: Scrapy {scrapy} it{more}"
         yield Message(text, None if one.rule is None else one.rule.line, value=one.url)
 
 
 @rule("robots-nobody-allowed", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
-    """No checked crawler may fetch some listed URLs. All checked crawlers are AI crawlers; with others, each URL is a
-    finding of `url-blocked-by-robots`.
+    """Some listed URLs are blocked for all checked crawlers. All checked crawlers are AI crawlers; with others, each
+    URL is a finding of `url-blocked-by-robots`.
 
     Why: No crawler can use an entry that is blocked for all of them: either the rule or the entry is a mistake.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
-    Good: a sitemap of the pages that are to be found
+    Good: a sitemap of the pages that people should find
     """
     of_ai = all(crawler.group == AI for crawler in facts.agents)
     if facts.policy.outcome is RobotsOutcome.PARSED and facts.nobody and len(facts.agents) > 1 and of_ai:
-        crawlers = f"none of the {len(facts.agents)} checked crawlers"
+        crawlers = f"all {len(facts.agents)} checked crawlers" if len(facts.agents) > 1 else "the checked crawler"
         listed = counted(facts.record.urls, "listed URL")
-        yield Message(f"{facts.nobody:,} of {listed} {'is' if facts.nobody == 1 else 'are'} allowed to {crawlers}")
+        yield Message(f"{facts.nobody:,} of {listed} {'is' if facts.nobody == 1 else 'are'} blocked for {crawlers}")
 
 
 COUNTED = {severity: Message("", severity=severity) for severity in Severity}
@@ -189,15 +187,15 @@ MAX_GROUPS = 4
     },
 )
 def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
-    """Listed URL is blocked by robots.txt. It is denied to a search engine, or to all crawlers. A warning if only other
-    crawlers are blocked. URLs of `loc-offsite` do not count.
+    """Listed URL is blocked by robots.txt. It is blocked for a search engine, or for all crawlers. A warning if only
+    other crawlers are blocked. URLs of `loc-offsite` do not count.
 
     Why: The sitemap asks crawlers to read the page, and robots.txt forbids it. They do not read it; if links lead to
     it, results may show its URL without its text. The message names the crawlers, the line, and the group they follow
     if they have none of their own.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` with `https://example.com/search?q=shoes` in the sitemap
-    Good: one of the two is taken away
+    Good: only one of the two
     """
     crawlers, severity = _others_than_ai(tuple(facts.record.blocked_for or ()))
     if crawlers and _is_judged(facts):
@@ -217,14 +215,15 @@ def _is_judged(facts: VerdictFacts) -> bool:
     per=Per.SITE("are blocked for crawlers that AI assistants need"),
 )
 def url_blocked_for_ai_answers(facts: VerdictFacts) -> Iterator[Message]:
-    """Listed URL is blocked for crawlers that AI assistants need. They are those of the assistants' search engines, and
-    those that fetch a page for a user. Other search engines may fetch it; otherwise see `url-blocked-by-robots`.
+    """Listed URL is blocked for crawlers that AI assistants need. These are the crawlers of the assistants' search
+    engines, and those that fetch a page for a user. Other search engines may fetch it; otherwise see
+    `url-blocked-by-robots`.
 
     Why: ChatGPT, Claude, Perplexity and others neither cite nor recommend pages that they may not read. Sites that only
     want to keep pages out of training often block these crawlers too. ChatGPT-User, Perplexity-User,
     Meta-ExternalFetcher, Google-Agent and Google-NotebookLM may come anyway.
     Fix: Check that this is intended; otherwise allow the crawlers in a group of their own.
-    Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
+    Bad: `User-agent: *`, `Disallow: /shop/`, although assistants should recommend the products
     Good: `User-agent: OAI-SearchBot`, `Allow: /`, and `User-agent: GPTBot`, `Disallow: /`
     """
     yield from _denial_of_ai(facts, WARNING, answers=True)
@@ -244,8 +243,8 @@ def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     Why: It is the owner's choice. Models then know less about the site. Other crawlers look up pages for an answer, see
     `url-blocked-for-ai-answers`.
     Fix: Check that this is intended; otherwise allow the crawler in a group of its own.
-    Bad: `User-agent: *`, `Disallow: /docs/`, where models are to know the documentation
-    Good: a group for each crawler that is or is not wanted
+    Bad: `User-agent: *`, `Disallow: /docs/`, although models should know the documentation
+    Good: a group for each wanted or unwanted crawler
     """
     yield from _denial_of_ai(facts, INFO, answers=False)
 
@@ -289,7 +288,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
             value = value or text
     left = sum(len(members) for members in islice(followed.values(), MAX_GROUPS, None))
     told += [f"{left} more"] if left else []
-    return Message(f"robots.txt denies it to {'; '.join(told)}", value=value, severity=severity)
+    return Message(f"robots.txt blocks it for {'; '.join(told)}", value=value, severity=severity)
 
 
 def _them(members: Sequence[Agent]) -> str:
@@ -309,7 +308,7 @@ def robots_rules_changed(site: SiteFacts) -> Iterator[SiteMessage]:
     Changes of comments, order, whitespace, and how groups and escapes are written do not count.
 
     Why: A line copied from a test system can block a site for weeks before its pages drop out of the index.
-    Fix: Check that the change is intended. Remove rules that block pages which people should find.
+    Fix: Check that the change is intended. Remove rules that block pages that people should find.
     Bad: `Disallow: /shop/` since yesterday, and 340 listed URLs below it
     Good: a rule that blocks what no sitemap lists
     """
@@ -325,10 +324,10 @@ def robots_rules_changed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("robots-sitemaps-changed", INFO, GOOGLE, Of.REVISIT)
 def robots_sitemaps_changed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """robots.txt names other sitemaps. Compared with the previous crawl.
+    """The sitemaps that robots.txt names changed. Since the previous crawl.
 
-    Why: Search engines read the sitemaps that robots.txt names. None of them reads one that was dropped by mistake.
-    Fix: Check that the removed sitemaps are no longer needed; name the others again.
+    Why: Search engines read the sitemaps that robots.txt names. They do not read one that was removed by mistake.
+    Fix: Check that the removed sitemaps are no longer needed; otherwise name them again.
     Bad: `Sitemap: https://example.com/news.xml` missing since yesterday
     Good: the same sitemaps, and new ones
     """

@@ -46,7 +46,7 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
     them.
     Fix: Create a robots.txt with a `Sitemap:` line.
     Bad: `HTTP/1.1 404 Not Found`
-    Good: a file with a `Sitemap:` line, be it the only one
+    Good: a robots.txt with at least a `Sitemap:` line
     """
     status = facts.policy.status or 0
     if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.UNAVAILABLE and status != TOO_MANY_REQUESTS:
@@ -72,12 +72,13 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=INFO)
     elif facts.start or facts.record.urls:
-        denied = f", {_listed_urls(facts.record.urls)} of this host" if facts.record.urls else ""
+        listed = f", including {_listed_urls(facts.record.urls)}" if facts.record.urls else ""
         severity = INFO if facts.third_party else None
-        to, others = "", ""
+        who, others = "crawlers", ""
         if facts.policy.status == TOO_MANY_REQUESTS:
-            to, others = " to Google's crawlers", "; to most others as allowed"
-        yield Message(f"{reason}: everything counts as forbidden{to}{denied}{others}", value=reason, severity=severity)
+            who, others = "Google's crawlers", "; most others treat it as allowed"
+        text = f"{reason}: {who} treat everything as disallowed{listed}{others}"
+        yield Message(text, value=reason, severity=severity)
 
 
 def _listed_urls(number: int) -> str:
@@ -101,9 +102,9 @@ def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-too-large", WARNING, f"{RFC}#section-2.5", Of.ROBOTS)
 def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt has more than 500 KiB.
+    """robots.txt is larger than 500 KiB.
 
-    Why: Crawlers must read 500 KiB. Google and Yandex read no more, and ignore the rules after that.
+    Why: Crawlers must read 500 KiB. Google and Yandex ignore the rest.
     Fix: Replace rules for single pages with patterns until the file is smaller than 500 KiB.
     Bad: a line for each of 20,000 pages
     Good: patterns such as `Disallow: /archive/*/print$`
@@ -253,7 +254,7 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: A search engine to which you did not submit the sitemap finds it only by this line.
     Fix: Add a line `Sitemap:` with the full URL of the sitemap.
-    Bad: a robots.txt of rules alone
+    Bad: a robots.txt with rules only
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
     named = facts.policy.sitemap_lines or notes(facts, NoteKind.SITEMAP_WITHOUT_URL) or _misspelt_sitemaps(facts)
@@ -342,8 +343,8 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: This line allows the other host's sitemap to list URLs of this one. Whoever can write there can list them.
     Fix: Check that the other host is yours and still in use; otherwise remove the line.
-    Bad: the host of a test system, or one that was given up
-    Good: `Sitemap: https://cdn.example.net/example.com/sitemap.xml`, where it is meant
+    Bad: the host of a test system, or an abandoned one
+    Good: `Sitemap: https://cdn.example.net/example.com/sitemap.xml`, if intended
     """
     for sitemap in _valid_sitemaps(facts):
         place = authority(sitemap.url)

@@ -83,7 +83,7 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     of the index may be in it.
     Fix: Remove the line. To keep pages out of an index, use a `noindex` meta element.
     Bad: `Noindex: /archive/`
-    Good: `<meta name="robots" content="noindex">` on the pages, which must not be denied then
+    Good: `<meta name="robots" content="noindex">` on the pages, which robots.txt must not block
     """
     unknown = [note for note in notes(facts, NoteKind.UNKNOWN_FIELD) if nearest(note.text) is None]
     for name, note, more in _by_name(unknown):
@@ -96,7 +96,7 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-line-without-field", INFO, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
-    """A line is not a field with a value. Nor is it empty or a comment. Once per file, on the first such line.
+    """A line is neither a field nor a comment. Empty lines do not count. Once per file, on the first such line.
 
     Why: Crawlers skip such lines. Perhaps the `#` of a comment is missing, or the answer is an error page.
     Fix: Remove the lines, or put a `#` in front of comments.
@@ -106,9 +106,10 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
     found = [note for note in notes(facts, NoteKind.NOT_A_LINE) if nearest(note.text) not in WRITTEN.values()]
     if found:
         number = len(found) + max(0, facts.policy.note_counts[NoteKind.NOT_A_LINE] - MAX_NOTES)
-        lines = "a line is" if number == 1 else f"{number:,} lines are"
-        text = f"{lines} no field with a value, nor a comment: {quoted(found[0].text)}"
-        yield Message(text, found[0].line, value=found[0].text)
+        lines = "a line is neither a field nor a comment:"
+        if number > 1:
+            lines = f"{number:,} lines are neither fields nor comments, such as"
+        yield Message(f"{lines} {quoted(found[0].text)}", found[0].line, value=found[0].text)
 
 
 @rule("robots-hash-in-value", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
@@ -139,7 +140,7 @@ def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: Google cuts off the rest. Usually the file has lost its line breaks.
     Fix: Restore the line breaks: write each rule on a line of its own.
-    Bad: a file whose lines are joined by blanks
+    Bad: a file whose lines are joined by spaces
     Good: a line for each rule
     """
     for note in notes(facts, NoteKind.TOO_LONG):
@@ -172,8 +173,9 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     ):
         return
     number = facts.policy.note_counts[NoteKind.OUTSIDE_GROUP]
-    stand = "stands" if number == 1 else f"and {counted(number - 1, 'more rule')} stand"
-    text = f"{quoted(outside[0].text)} {stand} before the first User-agent line: no crawler follows it"
+    come = "comes" if number == 1 else f"and {counted(number - 1, 'more rule')} come"
+    them = "it" if number == 1 else "them"
+    text = f"{quoted(outside[0].text)} {come} before the first User-agent line: no crawler follows {them}"
     yield Message(text, outside[0].line, value=outside[0].text)
 
 
@@ -210,7 +212,7 @@ def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     """A group without rules joins the next one. The rules of the next group apply to both.
 
     Why: Only Allow and Disallow end a group; `Sitemap`, `Crawl-delay`, `Content-Usage` and empty lines do not. A
-    crawler that was to have only a delay is denied what the next one is denied.
+    crawler that should only get a delay is then blocked like the next one.
     Fix: Add an empty `Disallow:` at the end of the first group, if its crawlers may fetch everything.
     Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
     Good: an empty `Disallow:` at the end of the first group
@@ -243,7 +245,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
     a search engine's group has no rule at all. Not reported if the group allows everything (`Allow: /`, `Disallow:`),
     or if both groups have one rule.
 
-    Why: A crawler follows its own group only, so a group with just a `Crawl-delay` opens everything that `*` denies.
+    Why: A crawler follows its own group only, so a group with just a `Crawl-delay` opens everything that `*` disallows.
     Fix: Repeat the rules of `*` in the crawler's own group, or remove that group.
     Bad: `User-agent: *`, `Disallow: /admin/`, and then `User-agent: Bingbot`, `Crawl-delay: 5`
     Good: the rules of `*` repeated in each group, or the crawler named above `*` in one group

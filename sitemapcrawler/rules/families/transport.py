@@ -105,7 +105,7 @@ def fetch_rule(id: str, source: str, also: dict[str, str] | None = None) -> Call
     return row(check, id, ERROR, source, Of.FILE, also=also)
 
 
-fetch_rule("doc-fetch-failed", "a file that is named must be there and readable")("""
+fetch_rule("doc-fetch-failed", "a file that is named must exist and be readable")("""
     A local sitemap cannot be read.
 
     Why: Its entries are missing from the result.
@@ -115,7 +115,7 @@ fetch_rule("doc-fetch-failed", "a file that is named must be there and readable"
 """)
 
 fetch_rule("doc-dns-error", REPORT, also={"Yandex": "DNS error"})("""
-    The host of the sitemap has no address.
+    The host of the sitemap cannot be resolved.
 
     Why: No crawler can fetch the file.
     Fix: Correct the host name, or add its DNS record.
@@ -140,7 +140,7 @@ fetch_rule("doc-timeout", REPORT, also={"Search Console": "Temporary error"})(""
     Why: Crawlers wait for a minute or less. Often the server builds the sitemap at each request.
     Fix: Write the sitemap to a file in advance instead of building it at each request, or split it.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
-    Good: a file that is written beforehand
+    Good: a file that is written in advance
 """)
 
 
@@ -217,7 +217,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
     Why: A search engine that obeys robots.txt does not fetch the file.
     Fix: Allow the sitemap in robots.txt, or remove it from the index or robots.txt that lists it.
     Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
-    Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
+    Good: a rule that allows the sitemap, such as `Allow: /sitemaps/`
     """
     index = file.record.parent
     is_offsite = index is not None and standing(file.url, index) is Standing.OTHER_AUTHORITY
@@ -250,23 +250,23 @@ def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
     also={"Yandex": "Response contains no data", "Search Console": "Empty sitemap"},
 )
 def doc_empty_body(file: FileFacts) -> Iterator[Message]:
-    """The answer has no content.
+    """The response has no content.
 
     Why: An empty file is not a valid sitemap.
     Fix: Restore the file's content, or remove its URL from robots.txt and the index.
-    Bad: status 200 or 204 and no bytes, or white space only
+    Bad: status 200 or 204 and no bytes, or only whitespace
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">...</urlset>`
     """
     if answer_fault(file) == "doc-empty-body":
         yield Message(f"HTTP status {NO_CONTENT}: no content", value=str(NO_CONTENT))
     elif "doc-empty-body" in file.document.faults:
-        yield Message(f"{counted(file.record.bytes, 'byte')}, and nothing but whitespace")
+        yield Message(f"{counted(file.record.bytes, 'byte')}, all whitespace")
 
 
 @rule("doc-is-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
     """The answer is an HTML page instead of a sitemap. If an index lists it, it is `index-child-is-page` instead,
-    unless its name ends like that of a sitemap: `.xml`, `.gz` or `.txt`.
+    unless its name ends in `.xml`, `.gz` or `.txt`.
 
     Why: The sitemap is missing, and the server sends an error page, a login page or an app shell instead.
     Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.
@@ -291,9 +291,9 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
         return
     kind = _media_type(file)
     if not kind or kind in UNTOLD:
-        yield Message(f"Content-Type is {kind or 'missing'}; application/xml fits", None, None, kind, INFO)
+        yield Message(f"Content-Type is {kind or 'missing'}; expected application/xml", None, None, kind, INFO)
     elif kind == "text/html" or not (kind.startswith("text/") or XML_TYPE.search(kind) or GZIP_TYPE.search(kind)):
-        yield Message(f"Content-Type is {kind}; application/xml fits", value=kind)
+        yield Message(f"Content-Type is {kind}; expected application/xml", value=kind)
 
 
 @rule(

@@ -46,7 +46,7 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     canonical do not count, nor do links with `nofollow`.
     Feeds, files such as PDFs, and paginated pages, which a sitemap need not list, are one note each.
 
-    Why: Search engines find it through links only, later, and do not learn when it changes.
+    Why: Search engines find it only through links, so later, and do not learn when it changes.
     Fix: Add the page to a sitemap, or set noindex if people should not find it.
     Bad: the home page links to `https://example.com/prices`, which no sitemap lists
     Good: an entry for `https://example.com/prices`
@@ -87,10 +87,10 @@ def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
     if not read:
         return
     site.need(FILES)
-    whole = f"{read:,}" if read == known else f"{read:,} of {known:,}"
+    whole = counted(read, "page was", "pages were") if read == known else f"{read:,} of {known:,} pages were"
     for fault in site.faults(ORPHANS):
         only = f", {counted(fault.number, 'page does', 'pages do')} with nofollow" if fault.number else ""
-        yield on_entry(fault, f"no page links to {quoted(fault.url)}{only}; {whole} pages were read")
+        yield on_entry(fault, f"no page links to {quoted(fault.url)}{only}; {whole} read")
 
 
 NOT_LISTED = f"""
@@ -109,7 +109,7 @@ LISTED_ONLY_GROUPS = f"""
 
 @rule("coverage-not-listed", WARNING, BUILD, Of.SITE)
 def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A page in a list is not in any sitemap. The argument `compare` names the lists.
+    """A page of a compared list is in no sitemap. The argument `compare` names the lists.
 
     With `verify`, the page is requested, and reported if it can be indexed. It is a note if it was not requested, or if
     a sitemap that could not be read may list it. Pages that redirect, fail, forbid indexing or name another canonical
@@ -129,9 +129,7 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
         text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} in no sitemap"
         yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, lists, rows, indexable in site.query(NOT_LISTED):
-        having = _named(names, lists)
-        have = f"{counted(rows, 'row')} of {having} {'has' if rows == 1 else 'have'} it"
-        text = f"{quoted(url)} is in no sitemap, and {have}"
+        text = f"{quoted(url)} is in no sitemap, but in {counted(rows, 'row')} of {_named(names, lists)}"
         known = site.is_known(url)
         doubts = [*(() if indexable else ("not verified",)), *(() if known else ("not all sitemaps were read",))]
         yield SiteMessage("; ".join([text, *doubts]), severity=INFO if doubts else None, url=url)
@@ -139,7 +137,7 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("coverage-listed-only", INFO, BUILD, Of.SITE)
 def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
-    """No list to compare with has the listed page. The argument `compare` names the lists.
+    """Listed page is in none of the compared lists. The argument `compare` names the lists.
 
     A list may be incomplete: Search Console exports 1,000 rows at most. Pages that cannot be indexed do not count, nor
     those that a list marks as an error or as not indexable. Feeds, files such as PDFs, and paginated pages are one note

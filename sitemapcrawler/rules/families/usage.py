@@ -67,7 +67,7 @@ def _lost(policy: Policy) -> Iterator[Message]:
         for fault in line.statement.unknown:
             yield Message(f"{quoted(written)}: {fault}", line.line, value=line.value, severity=INFO)
         if line.line not in grouped:
-            text = f"{quoted(written)} is below no User-agent line that names a crawler, so it applies to none"
+            text = f"{quoted(written)} is not below a User-agent line that names a crawler, so it applies to none"
             yield Message(text, line.line, value=line.value)
     for token, group in policy.parsed.policies.items():
         if token not in LABELS[POLICY_PREFIX]:
@@ -184,7 +184,8 @@ def _is_silent(group: Group, use: Use) -> bool:
 
 @rule("usage-crawlers-differ", INFO, f"{ATTACHMENT}#section-3.1", Of.ROBOTS)
 def usage_crawlers_differ(facts: RobotsFacts) -> Iterator[Message]:
-    """Usage preference and Disallow differ. For the home page, and for the crawlers that the preference is about.
+    """Usage preference and Disallow differ. Checked for the home page, and for the crawlers that the preference is
+    about.
 
     Why: A preference does not keep crawlers out: those that may fetch a page may use it anyway. Conversely, an allowed
     use needs crawlers that may fetch the pages.
@@ -200,7 +201,7 @@ def usage_crawlers_differ(facts: RobotsFacts) -> Iterator[Message]:
         if odd:
             says = f"{', '.join(places)} {'allows' if allowed else 'disallows'} {MEANING[use]}"
             may = f"{crawler_names(odd)} {'may not' if allowed else 'may'} fetch the home page"
-            yield Message(f"{says}, and {may}", _line_of(places[0]), value=", ".join(odd))
+            yield Message(f"{says}, but {may}", _line_of(places[0]), value=", ".join(odd))
 
 
 @rule("usage-line-unreachable", INFO, f"{ATTACHMENT}#section-3", Of.ROBOTS)

@@ -282,7 +282,7 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
 def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
-    Why: Search engines take no more.
+    Why: Search engines use only the first 32.
     Fix: Keep at most 32 tags.
     Bad: 40 `<video:tag>`
     Good: a few tags that say what the video is about
@@ -371,7 +371,7 @@ DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 limited_part("description", MAX_DESCRIPTION, "video-description-too-long")("""
     A description has more than 2,048 characters.
 
-    Why: Search engines take no more.
+    Why: Search engines accept at most 2,048 characters.
     Fix: Shorten the description to 2,048 characters at most.
     Bad: the text of the whole page
     Good: some sentences about the video
@@ -474,7 +474,7 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
     earth.
     Fix: Remove the video from its entry, or set a later expiration date.
     Bad: `<video:expiration_date>2019-12-31</video:expiration_date>`
-    Good: a date to come, or no `<video:video>` any more
+    Good: a future date, or no `<video:video>`
     """
     for video, element in videos(entry):
         value = video.expiration_date
@@ -576,7 +576,7 @@ def _meant_code(code: str) -> str:
 limited_part("uploader", MAX_UPLOADER, "video-uploader-too-long")("""
     The name of an uploader has more than 255 characters.
 
-    Why: Search engines take no more.
+    Why: Search engines accept at most 255 characters.
     Fix: Shorten the uploader's name to 255 characters at most.
     Bad: a biography
     Good: `<video:uploader>Ann</video:uploader>`
@@ -587,7 +587,7 @@ limited_part("uploader", MAX_UPLOADER, "video-uploader-too-long")("""
 def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The uploader's URL is on another domain than the page.
 
-    Why: Search engines ignore it otherwise.
+    Why: Search engines ignore an `info` URL on another domain.
     Fix: Link `info` to a page about the uploader on this domain, or omit it.
     Bad: `<video:uploader info="https://www.youtube.com/@ann">Ann</video:uploader>` for a page of `example.com`
     Good: `<video:uploader info="https://example.com/ann">Ann</video:uploader>`

@@ -157,7 +157,7 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
 
 
 fault_rule("xml-unknown-element", WARNING, TAGS, also={"Yandex": "Unknown tag"})("""
-    The namespace does not define this element. In the namespaces of the protocol, images, videos, news and language
+    The namespace does not define this element. Checks the namespaces of the protocol, images, videos, news and language
     links.
 
     Why: Search engines ignore it at best, and validators reject the file. Elements of other namespaces are legal.
@@ -267,7 +267,7 @@ VALIDATING = f"{PROTOCOL}#validating"
 
 
 fault_rule("xml-schema-violation", ERROR, VALIDATING, also={"Search Console": "Invalid tag value"})("""
-    The XML Schema does not allow this. It is the schema of the protocol or of a namespace; no other rule covers the
+    The file violates the XML Schema. It is the schema of the protocol or of a namespace; no other rule covers the
     fault.
 
     Why: Parsers ignore an element in an unexpected place, and validators reject the file.

@@ -95,8 +95,8 @@ def test_what_robots_denies_to_whom(role: str, rule: str) -> None:
     assert told(asset(BLOCKED, role, blocked_for=[])) == {}
     assert told(asset(BLOCKED, role, blocked_for=["GPTBot"])) == {}
     denied = asset(BLOCKED, role, blocked_for=["GPTBot", "Googlebot-Image", "Bingbot"])
-    assert message(denied, rule).endswith(" is denied to Googlebot-Image, Bingbot by robots.txt")
-    assert message(asset(BLOCKED, role), rule).endswith(" is denied to this crawler by robots.txt")
+    assert message(denied, rule).endswith(" is blocked by robots.txt for Googlebot-Image, Bingbot")
+    assert message(asset(BLOCKED, role), rule).endswith(" is blocked by robots.txt for this crawler")
 
 
 def test_the_message_names_the_element_and_its_line() -> None:

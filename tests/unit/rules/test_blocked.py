@@ -64,7 +64,7 @@ def test_a_denied_url_names_crawlers_line_and_group() -> None:
     body = "User-agent: *\nDisallow: /a\n\nUser-agent: googlebot\nAllow: /\nDisallow: /a*b\n"
     [finding, *_] = denied(body, "/ab", "Googlebot,Bingbot,YandexBot,Applebot")
     assert finding.message == (
-        "robots.txt denies it to Googlebot by line 6, 'Disallow: /a*b'; "
+        "robots.txt blocks it for Googlebot by line 6, 'Disallow: /a*b'; "
         "Bingbot, YandexBot by line 2, 'Disallow: /a' in the group *, since no group names them; "
         "Applebot by line 6, 'Disallow: /a*b' in the group googlebot, since no group names it"
     )

@@ -78,7 +78,7 @@ def test_denied_pages_are_reported_by_crawler_that_obeys() -> None:
     problem(made, "denied", "chatgpt-user", "/1")
     [(rule, _, message)] = told(made)
     assert rule == DENIED
-    assert message.startswith("GPTBot requested 2 listed pages that robots.txt denies it, such as ")
+    assert message.startswith("GPTBot requested 2 listed pages that robots.txt disallows, such as ")
     assert message.endswith("on 2026-05-08")
 
 

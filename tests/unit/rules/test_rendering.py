@@ -32,7 +32,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         {"noindex": True}, "render-noindex-removed", "a script removes the noindex of '/a', which Google may never notice",
     ),
     "another canonical": (
-        {"rendered_canonical": OTHER}, "render-canonical-changed", "a script replaces the canonical '/a' by '/b'",
+        {"rendered_canonical": OTHER}, "render-canonical-changed", "a script replaces the canonical '/a' with '/b'",
     ),
     "a canonical by a script alone": ({"canonical": None}, "render-canonical-changed", "a script adds the canonical '/a'"),
     "no canonical once rendered": (

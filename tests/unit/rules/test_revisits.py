@@ -120,7 +120,7 @@ def test_findings_name_both_dates_and_mark_their_entries() -> None:
         "baseline": site.earlier(*(read(path, OLD) for path in ("/a", "/b", "/c"))), "since": SINCE
     }  # fmt: skip
     assert site.told(**facts) == [
-        (MOVED, "/a", "lastmod moved from '2026-11-01', but the page is the same as in the previous crawl"),
+        (MOVED, "/a", "lastmod changed from '2026-11-01', but the page is the same as in the previous crawl"),
         (STAYED, "/b", "lastmod is still '2026-11-01', but the content has changed since the previous crawl"),
     ]
     assert site.marked(**facts) == {MOVED: {("a.xml", "/a")}, STAYED: {("a.xml", "/b")}}
@@ -150,7 +150,8 @@ def together(moved: int, others: int, seconds: int = 1) -> list[str]:
 
 def test_dates_that_moved_together() -> None:
     assert together(MIN_TOGETHER, MIN_TOGETHER - 1) == [
-        "10 of 19 compared dates moved to within 10 minutes, such as '2026-11-21T10:00:00Z'; their pages stayed the same"
+        "10 of 19 compared dates changed to within 10 minutes of each other, "
+        "such as '2026-11-21T10:00:00Z'; their pages stayed the same"
     ]
 
 

@@ -54,7 +54,7 @@ def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
     gone = Policy.unreachable(URL, "HTTP status 503")
     assert short(told(gone, start=False)) == []
     [finding] = told(gone, ["https://example.com/a", "https://example.com/b"], start=False)
-    assert finding.message == "HTTP status 503: everything counts as forbidden, 2 listed URLs of this host"
+    assert finding.message == "HTTP status 503: crawlers treat everything as disallowed, including 2 listed URLs"
     assert finding.severity == "error"
     [finding] = told(gone, ["https://example.com/a"], start=False, third_party=True)
     assert finding.severity == "info"
@@ -66,8 +66,8 @@ def test_too_many_requests_close_the_host_to_google() -> None:
     assert short(told(busy, start=False)) == []
     [finding] = told(busy, ["https://example.com/a"], start=False)
     assert finding.message == (
-        "HTTP status 429: everything counts as forbidden to Google's crawlers, 1 listed URL of this host; "
-        "to most others as allowed"
+        "HTTP status 429: Google's crawlers treat everything as disallowed, including 1 listed URL; "
+        "most others treat it as allowed"
     )
     [finding] = told(busy, ["https://example.com/a"], start=False, third_party=True)
     assert finding.severity == "info"

@@ -75,11 +75,11 @@ def test_messages_name_what_is_at_stake() -> None:
     joined = only("robots-groups-joined", "User-agent: slurp\nCrawl-delay: 1\nUser-agent: GPTBot\n\nDisallow: /\n")
     assert "the rules from line 5 on apply to slurp too" in joined.message
     outside = only("robots-rule-outside-group", "Disallow: /\n" * 200)
-    assert "'Disallow: /' and 199 more rules stand before" in outside.message
+    assert "'Disallow: /' and 199 more rules come before" in outside.message
     unmatchable = only("robots-rule-matches-nothing", "User-agent: *\nDisallow: https://example.com/a/\n")
     assert "'/a/'" in unmatchable.message
     lines = only("robots-line-without-field", "foo\n" * (MAX_NOTES + 50))
-    assert lines.message.startswith(f"{MAX_NOTES + 50} lines are no field")
+    assert lines.message.startswith(f"{MAX_NOTES + 50} lines are neither fields")
 
 
 def test_lines_beyond_the_notes_are_counted() -> None:
@@ -221,7 +221,7 @@ def test_group_that_would_follow_another_crawlers() -> None:
 def test_groups_that_deny_everything() -> None:
     body = f"{NAMED}User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nUser-agent: foo\nDisallow: /\n"
     finding = only("robots-group-denies-all", body)
-    assert (finding.line, finding.severity, finding.message) == (5, "info", "GPTBot, foo are denied everything")
+    assert (finding.line, finding.severity, finding.message) == (5, "info", "everything is disallowed for GPTBot, foo")
     assert only("robots-group-denies-all", f"{NAMED}User-agent: *\nDisallow: /\n").line == 2
 
 
@@ -243,7 +243,7 @@ def test_urls_that_nobody_may_read_are_counted() -> None:
     assert told(closed, urls) == []  # each is a finding of its own
     [finding] = told(closed, urls, agents="ai")
     assert finding.rule == "robots-nobody-allowed"
-    assert finding.message.startswith("1 of 3 listed URLs is allowed to none of the ")
+    assert finding.message.startswith("1 of 3 listed URLs is blocked for all ")
 
 
 def test_parsers_that_disagree() -> None:
@@ -254,11 +254,11 @@ def test_parsers_that_disagree() -> None:
     assert [(one.line, one.message) for one in told_of] == [
         (
             3,
-            "'Disallow: /?u=/x': RFC 9309 denies 'https://example.com/?u=%2Fx1' to Googlebot, protego allows it: Scrapy "
+            "'Disallow: /?u=/x': RFC 9309 disallows 'https://example.com/?u=%2Fx1' for Googlebot, protego allows it: Scrapy "
             "requests it, and other listed URLs",
         ),
         (
             2,
-            "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' to Googlebot, protego denies it: Scrapy skips it",
+            "'Disallow: /x$': RFC 9309 allows 'https://example.com/x$y' for Googlebot, protego disallows it: Scrapy skips it",
         ),
     ]

@@ -192,8 +192,8 @@ def test_news_among_pages() -> None:
         for news in (0, 1, 2, 5, 10)
     ]
     assert [found for found in audited(*files).told() if found[0] == NEWS] == [
-        (NEWS, "/1.xml", "1 of 10 entries (10 %) is of news"),
-        (NEWS, "/2.xml", "2 of 10 entries (20 %) are of news"),
+        (NEWS, "/1.xml", "1 of 10 entries (10 %) is a news article"),
+        (NEWS, "/2.xml", "2 of 10 entries (20 %) are news articles"),
     ]
 
 

@@ -196,7 +196,7 @@ def test_codes_that_do_not_contradict(own: Links) -> None:
 def test_versions_that_list_different_sets() -> None:
     more = {**DE_EN, "fr": "https://example.fr/"}
     site = versions(page("/de/", links=DE_EN), page("/en/", links=more))
-    assert site.told() == [(APART, "/de/", "its version '/en/' links for fr to a page that it does not list for that")]
+    assert site.told() == [(APART, "/de/", "its version '/en/' has a link for fr that this entry does not have")]
 
 
 def test_the_same_link_twice_makes_no_other_set() -> None:

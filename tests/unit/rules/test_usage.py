@@ -117,7 +117,7 @@ def test_messages_name_lines_crawlers_and_what_to_write() -> None:
         "License '/rsl.xml' is not an absolute URL: write 'https://example.com/rsl.xml'"
     )
     assert said(f"{STAR}Content-Usage: train-ai=n\n", "crawlers-differ") == (
-        "robots.txt line 2 disallows training, and GPTBot, CCBot may fetch the home page"
+        "robots.txt line 2 disallows training, but GPTBot, CCBot may fetch the home page"
     )
     assert said(f"{STAR}Disallow: /a\nContent-Usage: /a search=y\n", "line-unreachable") == (
         "'/a search=y': line 2, 'Disallow: /a', disallows the path"
