@@ -44,6 +44,9 @@ CLOSED = "the connection was closed before the answer was complete"
 """Message for Twisted's ConnectionDone and ConnectionLost, which say how it was closed."""
 OTHER_NAME = "VerificationError"
 """Exception of service-identity, which Twisted checks certificates with. Its message is Python's notation."""
+UNTRUSTED = "certificate verify failed"
+"""OpenSSL's message on a certificate that is not trusted, whatever the cause."""
+UNTRUSTED_WORDS = "the certificate is not trusted: expired, self-signed, or without its intermediate certificates"
 CUT_SHORT = ("dataloss", "download_stopped")
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
@@ -178,7 +181,7 @@ def reason(error: BaseException | None) -> str:
     told = cause.args[0] if cause.args else None
     if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's error queue
         told = "; ".join(str(entry[-1]) for entry in told)
-        return f"TLS: {told}"[:MAX_REASON]
+        return f"TLS: {told.replace(UNTRUSTED, UNTRUSTED_WORDS)}"[:MAX_REASON]
     words = masked(TUNNEL.sub(r"\1: status \2", " ".join(str(cause).split())))[:MAX_REASON]
     return words or type(error).__name__
 

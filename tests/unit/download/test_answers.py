@@ -206,6 +206,8 @@ def test_robots_blocks() -> None:
         (ResponseNeverReceived([Failure(VerificationError(errors=[]))]),
          "TLS: the certificate is not valid for this host"),
         (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
+        (SSL.Error([("SSL routines", "", "certificate verify failed")]),
+         "TLS: the certificate is not trusted: expired, self-signed, or without its intermediate certificates"),
         (ValueError(), "ValueError"),
         (ValueError("x" * 10_000), "x" * MAX_REASON),
     ],
