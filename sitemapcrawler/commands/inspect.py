@@ -32,6 +32,7 @@ from sitemapcrawler.options.base import (
 from sitemapcrawler.options.configuration import Config, read_config
 from sitemapcrawler.options.targets import DOMAIN, FILE, Target, site_of, target
 from sitemapcrawler.reader.formats import HTML
+from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED, plan, quieten, run
@@ -157,6 +158,8 @@ class Inspector:
             return inert(policies[-1].reason or "no answer")
         if self._inspection.is_robots:
             return inert(next((policy.reason for policy in policies if policy.reason), "names no sitemap to read"))
+        if why := why_unread((), [(policy.status, policy.reason) for policy in policies]):
+            return f"no sitemap found; robots.txt answers with {inert(why)}"
         return "no sitemap found: none in robots.txt, at the common paths, or linked from the home page"
 
     def _line_of(self, robots: str, sitemap: str) -> int | None:

@@ -42,6 +42,7 @@ from sitemapcrawler.options.configuration import Config, read_config
 from sitemapcrawler.options.targets import Targets
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.replies.discovery import ARGUMENT
+from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity
@@ -154,6 +155,8 @@ class ValidationResult:
     """URLs of robots.txt files among the targets."""
     named: Collection[str] = ()
     """Names of the spider arguments that were given."""
+    answers: list[tuple[int | None, str | None]] = field(default_factory=list)
+    """Status and error of each robots.txt, in the order of the crawl."""
     unreadable: Sequence[str] = ()
     """Why files of a folder could not be read, a text with the path for each."""
 
@@ -168,8 +171,10 @@ class ValidationResult:
                 self.why_not = f"{inert(item.sitemap, MAX_URL)}: {inert(item.error or item.outcome)}"
             if silent and item.found_by == ARGUMENT.name:
                 self.unreached[item.sitemap] = item.error or "no answer"
-        elif isinstance(item, RobotsRecord) and item.robots in self.robots:
-            self._add_robots(item)
+        elif isinstance(item, RobotsRecord):
+            self.answers.append((item.status, item.error))
+            if item.robots in self.robots:
+                self._add_robots(item)
 
     def _add_robots(self, record: RobotsRecord) -> None:
         self.reached = self.reached or record.status is not None
@@ -203,7 +208,8 @@ class ValidationResult:
         for url, reason in self.unreached.items():
             logger.error("%s: %s", inert(url, MAX_URL), inert(reason))
         if self.summary is not None and not (self.summary.sitemaps or self.robots or lost):
-            logger.error("%s: no sitemap was found", ", ".join(map(inert, self.summary.domains)))
+            why = f"; robots.txt answers with {inert(error)}" if (error := why_unread((), self.answers)) else ""
+            logger.error("%s: no sitemap was found%s", ", ".join(map(inert, self.summary.domains)), why)
         if self.why_not and not (self.read or self.unreached or self._says_why):
             logger.error("nothing could be read; %s", self.why_not)
 

@@ -33,7 +33,7 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
-from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability, why_unread
 from sitemapcrawler.replies.rendered import RenderResult
 from sitemapcrawler.report.model import Report, RuleReach
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
@@ -653,10 +653,16 @@ def differing(reason: str) -> str:
 
 def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
-    if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
-        return Health(Level.ERROR, "Nothing could be read", [_no_robots(report.robots, report.summary.partial)])
+    robots = sorted(report.robots, key=lambda one: one.robots, reverse=True)  # http behind https, as in the crawl
+    is_stopped = report.summary.partial not in (None, PROXY)
+    if not report.summary.sitemaps and is_stopped:
+        return Health(Level.ERROR, "No sitemap found so far", ["The crawl found no sitemap."])
+    if not report.summary.sitemaps and robots and all(one.outcome == UNREACHABLE for one in robots):
+        return Health(Level.ERROR, "Nothing could be read", [_no_robots(robots, report.summary.partial)])
     if not report.summary.sitemaps:
-        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap."])
+        why = why_unread((), [(one.status, one.error) for one in robots])
+        refused = [f"robots.txt answers with {why}, so the server may refuse this crawler."] if why else []
+        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap.", *refused])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.listed:
         found = f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read"
@@ -669,8 +675,8 @@ def _no_robots(robots: Sequence[RobotsRecord], partial: str | None) -> str:
     """Why the sites of robots.txt files that could not be fetched were not read. `partial`: that of the summary."""
     if (failed := next((one for one in robots if one.status is not None), None)) is not None:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
-    why = next((f": {one.error}" for one in reversed(robots) if one.error), "")  # http stands behind https
-    return f"{'Nothing was requested' if partial == PROXY else 'The site does not answer'}{why}."
+    why = why_unread((), [(None, one.error) for one in robots])
+    return f"{'Nothing was requested' if partial == PROXY else 'The site does not answer'}{why and f': {why}'}."
 
 
 def robots_result(record: RobotsRecord) -> str:

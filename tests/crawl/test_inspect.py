@@ -274,7 +274,10 @@ def test_place_that_is_no_sitemap(museum: SiteServer, tmp_path: Path, name: str)
 def test_site_without_sitemaps(site: SiteServer) -> None:
     done = inspect(site.place)
     assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr.startswith(f"sitemapcrawler: {site.place}: no sitemap found") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"sitemapcrawler: {site.place}: no sitemap found: ") and done.stderr.count("\n") == 1
+    site.routes = {"/robots.txt": Reply(status=403)}
+    done = inspect(site.place)
+    assert done.stderr == f"sitemapcrawler: {site.place}: no sitemap found; robots.txt answers with HTTP status 403\n"
 
 
 @pytest.mark.parametrize(

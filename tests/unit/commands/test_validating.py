@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import urls
 from sitemapcrawler.commands.validate import ValidationResult, arguments_of, named_in, set_feed
-from sitemapcrawler.items import SitemapRecord, SummaryRecord
+from sitemapcrawler.items import RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.options.base import check_choice
 from sitemapcrawler.options.targets import Targets
 
@@ -197,6 +197,7 @@ def test_run_that_did_not_start_has_its_code() -> None:
 
 
 NOT_FOUND = replace(MISSING, error="HTTP status 404")
+REFUSED = RobotsRecord("https://e.com/robots.txt", status=403, outcome="unavailable", error="HTTP status 403")
 
 
 @pytest.mark.parametrize(
@@ -205,10 +206,18 @@ NOT_FOUND = replace(MISSING, error="HTTP status 404")
         ([], (SILENT, SILENT_CHILD, SummaryRecord(sitemaps=2)), False, [f"{WEB}: no answer in time"]),
         (["e.com"], (), True, []),
         (["e.com"], (), False, ["e.com: no sitemap was found"]),
+        (["e.com"], (REFUSED,), False, ["e.com: no sitemap was found; robots.txt answers with HTTP status 403"]),
         ([], (NOT_FOUND, PAGE, SummaryRecord(sitemaps=2)), False, [f"nothing could be read; {WEB}: HTTP status 404"]),
         ([], (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)), False, []),
     ],
-    ids=["no answer", "site without an answer", "site without sitemaps", "nothing read", "a rule says it"],
+    ids=[
+        "no answer",
+        "site without an answer",
+        "site without sitemaps",
+        "site that refuses",
+        "nothing read",
+        "a rule says it",
+    ],
 )
 def test_why_there_is_no_result_is_told_where_no_rule_says_it(
     domains: list[str], items: tuple[Any, ...], lost: bool, told: list[str], caplog: pytest.LogCaptureFixture

@@ -167,13 +167,27 @@ def test_verdict_says_why_nothing_could_be_read() -> None:
     assert reason == "The site does not answer: the connection was refused."
     _, reason = wording.reasons(made := Report(SummaryRecord(partial="proxy"), robots=silent), health(made))
     assert reason == "Nothing was requested: the connection was refused."
+    stopped = health(Report(SummaryRecord(partial="max_time"), robots=silent))
+    assert (stopped.headline, stopped.sentences) == ("No sitemap found so far", ["The crawl found no sitemap."])
     robots = "http://example.com/robots.txt"
-    silent.append(RobotsRecord(robots, outcome="unreachable", error="no answer in time"))
+    silent.insert(0, RobotsRecord(robots, outcome="unreachable", error="no answer in time"))  # as a report sorts them
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "The site does not answer: no answer in time."
     silent.append(RobotsRecord(robots, status=503, outcome="unreachable", error="HTTP status 503"))
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "robots.txt answers with HTTP status 503, so everything counts as disallowed."
+
+
+@pytest.mark.parametrize(("status", "refused"), [(403, True), (429, True), (404, False)])
+def test_verdict_without_a_sitemap_says_that_the_site_refuses_the_crawler(status: int, refused: bool) -> None:
+    robots = [
+        RobotsRecord(
+            "http://example.com/robots.txt", status=status, outcome="unavailable", error=f"HTTP status {status}"
+        ),
+        RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused"),
+    ]
+    _, *why = health(Report(SummaryRecord(), robots=robots)).sentences
+    assert why == [f"robots.txt answers with HTTP status {status}, so the server may refuse this crawler."] * refused
 
 
 @pytest.mark.parametrize(
