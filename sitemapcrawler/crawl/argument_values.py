@@ -20,7 +20,6 @@ from sitemapcrawler.jobs.index_status import DOMAIN, check
 from sitemapcrawler.reader.lists import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named, requesting
-from sitemapcrawler.robots.usage import POLICY_PREFIX
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
@@ -295,8 +294,6 @@ def sample_to_render(text: str) -> Sample:
 
 def agent(text: str) -> str:
     """Parse the name of a crawler or group of crawlers, or `none`."""
-    if text.lower().startswith(POLICY_PREFIX):
-        raise ValueError("names a use of content in robots.txt, not a crawler")
     if text != NONE:
         named(text)
     return text

@@ -16,7 +16,7 @@ from enum import StrEnum
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.text import BLANKS, BOM, MARKUP_START, MAX_LINE, PERCENT, TAG
-from sitemapcrawler.robots.usage import CONTENT_SIGNAL, CONTENT_USAGE, POLICY_PREFIX, UsageLine
+from sitemapcrawler.robots.usage import CONTENT_SIGNAL, CONTENT_USAGE, UsageLine
 
 MAX_NOTES = 100  # per kind; the counts are complete
 SHOWN = 200  # characters of a line in a note
@@ -126,8 +126,6 @@ class Parsed:
 
     groups: dict[str, Group] = field(default_factory=dict)
     """Groups by token, in the order of the file."""
-    policies: dict[str, Group] = field(default_factory=dict)
-    """The same for tokens that name no crawler, but a purpose."""
     usage: list[UsageLine] = field(default_factory=list)
     """All usage preferences, those outside of a group included."""
     references: list[tuple[str, str, int]] = field(default_factory=list)
@@ -347,8 +345,7 @@ def _read_agent(parsed: Parsed, number: int, value: str, content: str, tokens: r
         parsed.note(NoteKind.BAD_AGENT, number, content)
     if not token:
         return
-    groups = parsed.policies if token.startswith(POLICY_PREFIX) else parsed.groups
-    group = groups.setdefault(token, Group(token))
+    group = parsed.groups.setdefault(token, Group(token))
     group.lines.append(number)
     parsed.block.agents.append((token, number))
     if not group.blocks or group.blocks[-1] is not parsed.block:

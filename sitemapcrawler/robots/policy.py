@@ -41,7 +41,7 @@ from sitemapcrawler.robots.ruleset import (
     plain_lines,
 )
 from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap, decode, read_sitemaps, without_code
-from sitemapcrawler.robots.usage import LABELS, POLICY_PREFIX, VALUES, PolicyGroup, Usage, UsageRules
+from sitemapcrawler.robots.usage import VALUES, Usage, UsageRules
 
 _AGENT = "agent"
 
@@ -255,9 +255,8 @@ class Policy:
         return list(dict.fromkeys(url for url in found if url))
 
     def usage_of(self, token: str = EVERYBODY) -> Usage | None:
-        """Return the usage preferences of the group with this token; None if it has none. Groups that name a purpose
-        concern all crawlers."""
-        if not (self.parsed.usage or self.parsed.policies):
+        """Return the usage preferences of the group with this token; None if it has none."""
+        if not self.parsed.usage:
             return None
         if token not in self._usages:
             self._usages[token] = self._usage_of(token)
@@ -265,14 +264,10 @@ class Policy:
 
     def _usage_of(self, token: str) -> Usage | None:
         group = self.groups.get(token)
-        lines = group.usage if group is not None else []
-        parts: list[UsageRules | PolicyGroup] = [
-            UsageRules(alike) for dialect in VALUES if (alike := [one for one in lines if one.dialect == dialect])
-        ]
-        for name, use in LABELS[POLICY_PREFIX].items():
-            if name in self.parsed.policies:
-                parts.append(PolicyGroup(use, self.rules_of(self.parsed.policies[name])))
-        return Usage(parts, None if group is None else self.rules_of(group)) if parts else None
+        if group is None or not (lines := group.usage):
+            return None
+        by_dialect = ([one for one in lines if one.dialect == dialect] for dialect in VALUES)
+        return Usage([UsageRules(alike) for alike in by_dialect if alike], self.rules_of(group))
 
     def timing(self, name: str | Agent) -> Timing:
         """Return the timing records for a crawler, from the group it follows."""

@@ -58,11 +58,6 @@ VOCABULARY = "https://datatracker.ietf.org/doc/html/draft-ietf-aipref-vocab-08"
 ATTACHMENT = "https://datatracker.ietf.org/doc/html/draft-ietf-aipref-attach-05"
 CONTENT_USAGE, CONTENT_SIGNAL = "content-usage", "content-signal"
 """Fields of robots.txt, and headers, in lower case."""
-POLICY_PREFIX = "__usage_"
-"""Start of a User-agent value that names a purpose, not a crawler.
-Source: https://datatracker.ietf.org/doc/html/draft-kelley-aipref-training-preference-signal-00"""
-
-
 MAX_STATEMENTS = 1_000  # values to remember; sites repeat a few on thousands of pages
 
 
@@ -80,7 +75,6 @@ class Use(StrEnum):
 LABELS: Mapping[str, Mapping[str, Use]] = {
     CONTENT_USAGE: {"train-ai": Use.TRAIN, "search": Use.SEARCH, "ai-use": Use.INPUT},
     CONTENT_SIGNAL: {"ai-train": Use.TRAIN, "search": Use.SEARCH, "ai-input": Use.INPUT},
-    POLICY_PREFIX: {"__usage_ai-training": Use.TRAIN},
 }
 """{dialect: {label: category}}."""
 VALUES: Mapping[str, Mapping[str, bool]] = {
@@ -182,12 +176,8 @@ class UsageLine:
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
-        return tuple(Preference(use, allowed, place(self.line)) for use, allowed in self.statement.preferences.items())
-
-
-def place(line: int) -> str:
-    """Name a line of robots.txt, as `Preference.place` does."""
-    return f"robots.txt line {line}"
+        place = f"robots.txt line {self.line}"
+        return tuple(Preference(use, allowed, place) for use, allowed in self.statement.preferences.items())
 
 
 class UsageRules:
@@ -216,27 +206,13 @@ class UsageRules:
         return self._everywhere if clause is None else self._by_pattern[clause.pattern]
 
 
-class PolicyGroup:
-    """A group of robots.txt that names a purpose: its Allow and Disallow lines are preferences."""
-
-    by_path = True
-
-    def __init__(self, use: Use, rules: RuleSet) -> None:
-        self._use, self._rules = use, rules
-
-    def preferences(self, path: str) -> tuple[Preference, ...]:
-        """The preference on a path in compared form; none if no rule matches."""
-        clause = self._rules.deciding(path)
-        return () if clause is None else (Preference(self._use, clause.allow, place(clause.rule.line)),)
-
-
 class Usage:
     """The preferences of a robots.txt for one group of crawlers."""
 
-    def __init__(self, parts: Sequence[UsageRules | PolicyGroup], access: RuleSet | None) -> None:
-        """`access`: Allow and Disallow rules of the group; None for none."""
+    def __init__(self, parts: Sequence[UsageRules], access: RuleSet) -> None:
+        """`access`: Allow and Disallow rules of the group."""
         self._parts = parts
-        self._access = access if access is not None and (access.challengers or not access.allows_by_default) else None
+        self._access = access if access.challengers or not access.allows_by_default else None
         self.by_path = self._access is not None or any(part.by_path for part in parts)
         """False if all paths have the same preferences."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.page.preferences import PageUsage
@@ -12,16 +12,7 @@ from sitemapcrawler.robots.agents import ANSWERS, BY_NAME, EVERYBODY
 from sitemapcrawler.robots.parser import LICENSE, MAX_NOTES, REFERENCES
 from sitemapcrawler.robots.policy import denies_everything
 from sitemapcrawler.robots.ruleset import clauses
-from sitemapcrawler.robots.usage import (
-    ATTACHMENT,
-    LABELS,
-    NAMES,
-    POLICY_PREFIX,
-    VOCABULARY,
-    Preference,
-    Use,
-    combined,
-)
+from sitemapcrawler.robots.usage import ATTACHMENT, NAMES, VOCABULARY, Preference, Use, combined
 from sitemapcrawler.rules.facts.given import ReplyFacts, RobotsFacts
 from sitemapcrawler.rules.facts.robots_notes import crawler_names, is_text
 from sitemapcrawler.rules.registry import INFO, WARNING, Message, Of, Per, rule
@@ -45,7 +36,7 @@ MAX_GROUPS = 50
 
 @rule("usage-value-invalid", WARNING, ATTACHMENT, Of.ROBOTS)
 def usage_value_invalid(facts: RobotsFacts) -> Iterator[Message]:
-    """Usage preference in robots.txt has no effect. A note if no known reader knows a label or a purpose.
+    """Usage preference in robots.txt has no effect. A note if no known reader knows a label.
 
     Why: Readers skip what they cannot read, so the preference is lost. Content-Usage has `train-ai`, `search` and
     `ai-use` with `y` or `n`; Content-Signal has `ai-train`, `search` and `ai-input` with `yes` or `no`.
@@ -69,10 +60,6 @@ def _lost(policy: Policy) -> Iterator[Message]:
         if line.line not in grouped:
             text = f"{quoted(written)} is not below a User-agent line that names a crawler, so it applies to none"
             yield Message(text, line.line, value=line.value)
-    for token, group in policy.parsed.policies.items():
-        if token not in LABELS[POLICY_PREFIX]:
-            text = f"User-agent: {quoted(token)} names no known purpose, such as {', '.join(LABELS[POLICY_PREFIX])}"
-            yield Message(text, group.lines[0], value=token, severity=INFO)
 
 
 @rule("usage-license-invalid", WARNING, REFERENCES[LICENSE], Of.ROBOTS)
@@ -101,12 +88,12 @@ def usage_robots_conflict(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=yes` in one group
     Good: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=no`
     """
-    if not is_text(facts) or not (facts.policy.parsed.usage or facts.policy.parsed.policies):
+    if not is_text(facts):
         return
     reported: set[str] = set()
-    for token in [group.token for group in _stating(facts.policy)] or [EVERYBODY]:
-        usage = facts.policy.usage_of(token)
-        for path in islice(_paths(facts.policy, token), MAX_PATHS):
+    for group in _stating(facts.policy):
+        usage = facts.policy.usage_of(group.token)
+        for path in islice(_paths(group), MAX_PATHS):
             for use, text in _conflicts(usage.preferences(path) if usage is not None else ()):
                 if text not in reported:
                     reported.add(text)
@@ -119,13 +106,11 @@ def _stating(policy: Policy) -> list[Group]:
     return list(islice({tuple(map(id, group.blocks)): group for group in stating}.values(), MAX_GROUPS))
 
 
-def _paths(policy: Policy, token: str) -> Iterator[str]:
+def _paths(group: Group) -> Iterator[str]:
     """A path for each preference of a group."""
-    lines = policy.groups[token].usage if token in policy.groups else []
-    rules = chain.from_iterable(group.rules for group in policy.parsed.policies.values())
     yield "/"
-    for each in chain((line.rule for line in lines), rules):
-        yield from (clause.pattern.sample for clause in islice(clauses(each), 1))
+    for line in group.usage:
+        yield from (clause.pattern.sample for clause in islice(clauses(line.rule), 1))
 
 
 def _conflicts(preferences: Sequence[Preference]) -> Iterator[tuple[Use, str]]:
@@ -161,8 +146,6 @@ def usage_group_missing(facts: RobotsFacts) -> Iterator[Message]:
         return
     disallowed = {one.use: line for line in everybody.usage for one in line.preferences if not one.allowed}
     for use, line in disallowed.items():
-        if use in LABELS[POLICY_PREFIX].values() and facts.policy.parsed.policies:
-            continue  # said to all crawlers
         silent = [group for group in facts.policy.groups.values() if _is_silent(group, use)]
         if silent:
             verb = "follows its own group" if len(silent) == 1 else "follow their own groups"

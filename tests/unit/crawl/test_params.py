@@ -561,7 +561,6 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
         ({"urls": "a.xml", "fetch_as": "GPTBot"}, "no site is named; accepted: with domain"),
         ({"as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
         ({"as": "GPTBot", "fetch_as": "GPTBot"}, "unknown, did you mean fetch_as?"),
-        ({"agents": "__Usage_ai-training"}, "names a use of content in robots.txt, not a crawler"),
         ({"verify": "yes"}, "argument verify='yes': invalid value; accepted: off, head, get"),
         ({"sample": "5"}, "argument sample='5': has no effect without verify; accepted: with verify"),
         ({"verify_offsite": "yes"}, "argument verify_offsite='yes': has no effect without verify"),

@@ -145,23 +145,6 @@ def test_a_line_applies_to_the_user_agents_above_it() -> None:
     assert [line.line for line in robots.parsed.usage] == [1, 3]
 
 
-# ---- a group that names a purpose
-
-
-def test_rules_below_a_purpose_are_preferences_and_no_group_of_a_crawler() -> None:
-    robots = policy("User-agent: __usage_ai-training\nDisallow: /\nAllow: /open/\nUser-agent: GPTBot\nDisallow: /gpt\n")
-    assert list(robots.groups) == ["gptbot"]
-    assert not robots.denying_groups()
-    assert stated(robots, "/a") == {TRAIN: (False, 2)}
-    assert stated(robots, "/open/a") == {TRAIN: (True, 3)}
-    assert robots.allows(at("/a"), "AnyBot")
-
-
-def test_a_purpose_of_an_unknown_name_says_nothing() -> None:
-    robots = policy("User-agent: __usage_other\nDisallow: /\n")
-    assert (list(robots.groups), robots.usage_of()) == ([], None)
-
-
 # ---- references
 
 

@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import ReplyFacts
 
 from .replying import SITEMAP, URL, facts, message, moved, page
 from .replying import told as told_of
-from .robots_told import OPEN, answered, told
+from .robots_told import answered, told
 
 STAR = "User-agent: *\n"
 TRAINERS = "GPTBot, CCBot"
@@ -46,7 +46,6 @@ def said(body: str, rule: str) -> str:
         ("User-agent: *\nContent-Signal: search=yes,ai-input=maybe", [("value-invalid", 2, "warning")]),
         ("User-agent: *\nContent-Signal: search=yes,use=reference", []),
         ("Content-Usage: search=y\nUser-agent: *\nDisallow:", [("value-invalid", 1, "warning")]),
-        ("User-agent: __usage_food\nDisallow: /", [("value-invalid", 1, "info")]),
         ("License: /license.xml\nLicense: https://example.com/rsl.xml", [("license-invalid", 1, "warning")]),
         ("License:", [("license-invalid", 1, "warning")]),
         (
@@ -91,10 +90,6 @@ def test_a_line_of_robots_txt(lines: str, found: list[tuple[str, int | None, str
             "User-agent: *\nContent-Signal: ai-train=no\nAllow: /\nUser-agent: Googlebot\nAllow: /",
             [("crawlers-differ", 2, "info")],
         ),
-        (
-            "User-agent: __usage_ai-training\nDisallow: /\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /",
-            [],
-        ),
     ],
 )
 def test_a_preference_and_the_crawlers_that_it_is_about(lines: str, found: list[tuple[str, int | None, str]]) -> None:
@@ -122,12 +117,6 @@ def test_messages_name_lines_crawlers_and_what_to_write() -> None:
     assert said(f"{STAR}Disallow: /a\nContent-Usage: /a search=y\n", "line-unreachable") == (
         "'/a search=y': line 2, 'Disallow: /a', disallows the path"
     )
-
-
-def test_a_group_that_names_a_purpose_is_told_as_no_crawler() -> None:
-    robots = f"User-agent: __usage_ai-training\nDisallow: /\n\n{OPEN}"
-    assert told(answered(robots), agents="GPTBot")[0].rule == "usage-crawlers-differ"
-    assert [one.rule for one in told(answered(robots), agents="Googlebot")] == []
 
 
 # ---- pages
@@ -188,7 +177,6 @@ def test_the_page_behind_a_redirect_is_another_one() -> None:
         "User-agent: a{0}\nContent-Usage: /{0} train-ai=n\n" * 9_000,
         "User-agent: *\n" + "Disallow: /{0}\nContent-Usage: train-ai=n\n" * 9_000,
         "User-agent: *\n" + "Content-Usage: /*{0} train-ai=n\n" * 9_000,
-        "User-agent: *\n" + "Content-Usage: train-ai=n\n" + "User-agent: __usage_{0}\nAllow: /{0}\n" * 9_000,
     ],
 )
 def test_a_hostile_robots_txt_is_judged_in_time(lines: str) -> None:
