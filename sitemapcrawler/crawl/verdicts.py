@@ -6,11 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from scrapy.exceptions import DownloadCancelledError
-
 from sitemapcrawler import urls
-from sitemapcrawler.download.addresses import AddressForbidden
-from sitemapcrawler.download.answers import ProxyFailed
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, UrlRecord
@@ -39,8 +35,6 @@ ASSET_RULES = {
     "thumbnail_loc": "video-asset-blocked",
     "content_loc": "video-asset-blocked",
 }
-OURS = (AddressForbidden, DownloadCancelledError, ProxyFailed)
-"""Failures of our own, or of our proxy: they say nothing about the host's robots.txt."""
 
 
 class Verdicts:
@@ -78,7 +72,7 @@ class Verdicts:
         await self._policies.prepare(origin for origin, _ in by if origin not in self._policies.by_origin)
         for origin, alike in by:
             policy = self._policies.at(origin)
-            if policy is None or isinstance(self._policies.failure(origin), OURS):
+            if policy is None or policy.is_ours:
                 self.skipped["robots"] += len(alike)
                 continue
             denied = self._authority(origin, policy).judge(alike)

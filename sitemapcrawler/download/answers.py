@@ -1,4 +1,4 @@
-"""The result of a request: a response, complete or cut short, or the reason why there is none."""
+"""Downloads, and the result of a request: a response, complete or cut short, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -21,6 +22,7 @@ from twisted.internet.error import ConnectionClosed
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import Hop
 from sitemapcrawler.reader.decode import inflate
 from sitemapcrawler.reader.faults import Faults, Limits
@@ -88,8 +90,8 @@ class FetchResult:
     """Redirects, in order."""
     error: str | None = None
     """Why there is no response, or why its body is incomplete."""
-    blocked: bool = False
-    """True if robots.txt disallows the request."""
+    failure: BaseException | None = None
+    """What the request raised; None for a response."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     """Start of the last response, or time of the failure, in UTC."""
 
@@ -97,6 +99,11 @@ class FetchResult:
     def ok(self) -> bool:
         """True for status 200, even with an incomplete body."""
         return self.status == 200
+
+    @property
+    def blocked(self) -> bool:
+        """True if robots.txt disallows the request."""
+        return isinstance(self.failure, Forbidden)
 
     def header(self, name: str) -> str | None:
         """First value of a header, decoded; None without one or if it is empty."""
@@ -116,6 +123,24 @@ class FetchResult:
     def content(self, limit: int) -> bytes:
         """The decompressed body, at most `limit` bytes."""
         return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults(), self.deflated))
+
+
+async def download(crawler: Crawler, request: Request) -> Response:
+    """Download as Scrapy's engine does, without its scheduler. Notes a proxy that is down, after which the crawl is
+    incomplete. Raises what the downloader raises."""
+    try:
+        return await crawler.engine.download_async(request)
+    except Exception as error:
+        Stop.of(crawler).proxy_failed |= is_proxy_down(error)
+        raise
+
+
+async def fetch(crawler: Crawler, request: Request) -> FetchResult:
+    """`download` with a `Body`; a failure is a result too."""
+    try:
+        return from_response(await download(crawler, request))
+    except Exception as error:
+        return from_error(request, error)
 
 
 def from_response(response: Response) -> FetchResult:
@@ -140,8 +165,7 @@ def from_failure(failure: Failure) -> FetchResult:
 def from_error(request: Request, error: BaseException | None) -> FetchResult:
     """The result of a request that raised `error`; keeps what was received of the body."""
     answer = _start(request, request.url)
-    answer.error = reason(error)
-    answer.blocked = isinstance(error, Forbidden)
+    answer.error, answer.failure = reason(error), error
     if answer.body.headers is not None and answer.body.size:
         answer.status, answer.headers = answer.body.status, answer.body.headers
     return answer
@@ -163,7 +187,8 @@ def fault_of_proxy(request: Request, error: Exception) -> ProxyFailed | None:
 
 def is_proxy_down(error: BaseException) -> bool:
     """True if a proxy failed, whatever the host."""
-    return isinstance(error, ProxyFailed) and not isinstance(error, HostRefused)
+    cause = error.__cause__ if isinstance(error, Unanswered) else error
+    return isinstance(cause, ProxyFailed) and not isinstance(cause, HostRefused)
 
 
 def reason(error: BaseException | None) -> str:
@@ -200,4 +225,4 @@ def _cut(body: Body) -> str:
         return f"more than {body.limit} bytes: the rest was not fetched"
     if body.error is not None:
         return f"the body could not be kept: {body.error.strerror or body.error}"
-    return "the crawl was stopped" if body.stopped else "the connection ended before the body did"
+    return "the connection ended before the body did"

@@ -35,8 +35,6 @@ class Body:
     def __init__(self, limit: int = 0) -> None:
         """`limit`: maximum bytes to keep, 0 for all; a crawl passes DOWNLOAD_MAXSIZE."""
         self.limit = limit
-        self.stopped = False
-        """Set to True to end the download at the next chunk."""
         self.status: int | None = None
         """HTTP status of the response; None without a response from our download handler."""
         self.headers: Headers | None = None
@@ -89,7 +87,7 @@ class Body:
     def receive(self, data: bytes) -> bool:
         """Keep a chunk. Returns True if no more is needed."""
         self.write(data)
-        return self.overflowed or self.stopped or self.error is not None
+        return self.overflowed or self.error is not None
 
     def write(self, data: bytes) -> None:
         """Keep `data`, up to `limit`. Stores a write error in `error` and ignores all further data."""

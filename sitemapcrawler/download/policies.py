@@ -17,12 +17,13 @@ from pathlib import Path
 
 from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
-from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.addresses import AddressForbidden
+from sitemapcrawler.download.answers import FetchResult, ProxyFailed, fetch
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.body_cache import KEPT_KEY
 from sitemapcrawler.download.shared import OfCrawler, Stop
@@ -46,6 +47,8 @@ SOME_HOME = "https://example.com/robots.txt"
 """Base of relative Sitemap lines in a local file without a known URL; the result is not shown."""
 TOO_MANY = "max redirections reached"
 """Scrapy's message for too many redirects."""
+OURS = (AddressForbidden, DownloadCancelledError, ProxyFailed)
+"""Failures of our own, or of our proxy: they say nothing about the host's robots.txt."""
 AGENT_KEY = "sitemap_agent"
 """Key in `Request.meta` of the `Agent` in whose name a request is sent: delays in robots.txt are those for it."""
 fetched = object()
@@ -64,7 +67,7 @@ class Policies(OfCrawler):
         self._known: dict[str, Policy] = {}
         self._moved: dict[str, str] = {}
         self._since: dict[str, float] = {}
-        self._failures: dict[str, Exception] = {}
+        self._failures: dict[str, BaseException] = {}
         self._hasty: set[str] = set()
 
     @property
@@ -131,7 +134,7 @@ class Policies(OfCrawler):
         if told["final_url"]:
             self._moved[origin] = told["final_url"]
 
-    def failure(self, url: str) -> Exception | None:
+    def failure(self, url: str) -> BaseException | None:
         """The error of fetching the robots.txt for a URL; None if it was answered."""
         return self._failures.get(urls.origin(url) or "")
 
@@ -179,12 +182,10 @@ class Policies(OfCrawler):
         collected = Body(MAX_SITEMAP_BYTES).meta()
         own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS, KEPT_KEY: True}
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
-        try:
-            return answers.from_response(await self.crawler.engine.download_async(request))
-        except Exception as error:
-            self._failures[urls.origin(url) or ""] = bare(error)
-            Stop.of(self.crawler).proxy_failed |= answers.is_proxy_down(error)
-            return answers.from_error(request, error)
+        answer = await fetch(self.crawler, request)
+        if answer.failure is not None:
+            self._failures[urls.origin(url) or ""] = bare(answer.failure)
+        return answer
 
     def _keep(self, origin: str, kept: JsonObject) -> None:
         if not Stop.of(self.crawler).begun():
@@ -223,6 +224,7 @@ def kept_of(answer: FetchResult, policy: Policy) -> JsonObject:
         "outcome": policy.outcome,
         "status": policy.status,
         "reason": policy.reason,
+        "is_ours": policy.is_ours,
         "final_url": answer.final_url if answer.hops else None,
         "size": max(len(body), answer.body.size),
         "body": b64encode(masked_bytes(body)).decode(),
@@ -234,7 +236,7 @@ def restored(kept: JsonObject) -> Policy:
     if kept["outcome"] == RobotsOutcome.TOO_MANY_REDIRECTS:
         return Policy.too_many_redirects(kept["url"], kept["status"])
     if kept["status"] is None or (kept["outcome"] == RobotsOutcome.UNREACHABLE and kept["status"] < SERVER_ERROR):
-        return Policy.unreachable(kept["url"], kept["reason"])
+        return Policy.unreachable(kept["url"], kept["reason"], kept.get("is_ours", False))
     body = b64decode(kept["body"])
     return Policy.from_response(
         kept["url"], kept["status"], body, size=kept["size"], base=kept["final_url"] or kept["url"]
@@ -246,9 +248,9 @@ def policy_of(answer: FetchResult) -> Policy:
     if answer.error is not None and TOO_MANY in answer.error:
         return Policy.too_many_redirects(answer.url, answer.status)
     if answer.status is None:
-        return Policy.unreachable(answer.url, answer.error or "no answer")
+        return Policy.unreachable(answer.url, answer.error or "no answer", isinstance(answer.failure, OURS))
     if answer.error is not None and not answer.body.overflowed:  # missing rules might disallow anything
-        return Policy.unreachable(answer.url, answer.error)
+        return Policy.unreachable(answer.url, answer.error, isinstance(answer.failure, OURS))
     body = answer.content(MAX_SITEMAP_BYTES)
     size = max(len(body), answer.body.size)
     body = masked_bytes(body)

@@ -17,8 +17,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Children, Reading
 from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.walk import Item, Step, Walk
-from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.answers import FetchResult, fetch
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 
@@ -98,10 +97,7 @@ class SitemapItems:
         await self._walk.enter_robots(url)
 
     async def _answer(self, step: Step, request: Request) -> Result:
-        try:
-            answer = answers.from_response(await self._crawler.engine.download_async(request))
-        except Exception as error:
-            answer = answers.from_error(request, error)
+        answer = await fetch(self._crawler, request)
         self._walk.answered(step)
         return step, answer
 

@@ -90,7 +90,7 @@ def cause_of(error: BaseException) -> BaseException:
     return list(_causes(error))[-1] if any(hasattr(cause, "reasons") for cause in _causes(error)) else error
 
 
-def bare(error: Exception) -> Exception:
+def bare(error: BaseException) -> BaseException:
     """Remove tracebacks and contexts from an exception that is kept: they hold some 20 kB for each request."""
     for cause in list(_causes(error)):
         cause.__traceback__ = cause.__context__ = None

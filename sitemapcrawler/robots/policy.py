@@ -128,6 +128,8 @@ class Policy:
     """HTTP status of the last response; None without one."""
     reason: str | None = None
     """Why there is no robots.txt to parse; None if there is one."""
+    is_ours: bool = False
+    """True if this crawler, or its proxy, is the reason, so that nothing is known of the file."""
     facts: Facts = field(default_factory=Facts)
     sitemap_lines: list[RobotsSitemap] = field(default_factory=list)
     """Lines that name a sitemap or try to. Empty for HTML pages, except a robots.txt wrapped in HTML."""
@@ -158,12 +160,12 @@ class Policy:
         parsed = parse(lines[: facts.parsed])
         by_google = parse_as_google(lines[: facts.parsed]) if parsed.google_differs else None
         whole = b"" if facts.too_large else body
-        return cls(url, outcome, status, None, facts, named, parsed, by_google, whole, base or url)
+        return cls(url, outcome, status, None, False, facts, named, parsed, by_google, whole, base or url)
 
     @classmethod
-    def unreachable(cls, url: str, reason: str) -> Policy:
+    def unreachable(cls, url: str, reason: str, is_ours: bool = False) -> Policy:
         """Make a policy for a robots.txt without a response: everything is disallowed."""
-        return cls(url, RobotsOutcome.UNREACHABLE, None, reason)
+        return cls(url, RobotsOutcome.UNREACHABLE, None, reason, is_ours)
 
     @classmethod
     def too_many_redirects(cls, url: str, status: int | None = None) -> Policy:

@@ -18,7 +18,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import ProxyFailed, Unanswered, is_proxy_down, reason
+from sitemapcrawler.download.answers import ProxyFailed, Unanswered, download, reason
 from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Attempts, Stop
@@ -146,15 +146,14 @@ class Sender:
         except ValueError as error:  # a host that only browsers accept
             return Step(failure=ReplyKind.ADDRESS_REFUSED, why=reason(error), attempts=0)
         try:
-            response = await self._crawler.engine.download_async(request)
+            response = await download(self._crawler, request)
         except Exception as error:
             cause = (error.__cause__ if isinstance(error, Unanswered) else None) or error
-            kind, stop = kind_of(cause), Stop.of(self._crawler)
-            if kind is ReplyKind.RESET and stop.begun():
+            kind = kind_of(cause)
+            if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
             step = Step(failure=kind.value, why=reason(error), attempts=attempts.count)
             if isinstance(cause, ProxyFailed):
-                stop.proxy_failed |= is_proxy_down(cause)
                 self._add_error(url, step)
             return step
         return step_of(response, attempts, body)

@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
 
-from sitemapcrawler.download.answers import is_proxy_down, reason
+from sitemapcrawler.download.answers import download, reason
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
@@ -143,7 +143,7 @@ class AskerAs:
             headers = {"User-Agent": agent.header}
         try:
             request = Request(as_sent(url), NO_CALLBACK, headers=headers, meta=meta, dont_filter=True)
-            response = await self._crawler.engine.download_async(request)
+            response = await download(self._crawler, request)
             known = plain_headers(one for one in dict.items(response.headers) if one[0] in WANTED)
             if "dataloss" in response.flags:
                 return PageAnswer(error="the connection ended before the body did")
@@ -152,7 +152,6 @@ class AskerAs:
             elapsed = round(attempts.seconds * MS)
             return PageAnswer.of(url, response.status, known, html or Html(), page, size=size, elapsed_ms=elapsed)
         except Exception as error:
-            self._stop.proxy_failed |= is_proxy_down(error)
             if kind_of(error) is Reason.STOPPED or self._stop.begun():
                 raise Stopped from None
             return PageAnswer(error=reason(error))

@@ -11,8 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download import answers
-from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.answers import fetch
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
@@ -72,7 +71,8 @@ class BesideSitemap:
 
     async def _read(self, url: str, kind: LinkFileKind) -> LinkFile | None:
         """A file with its checked links; None if it does not exist, unless robots.txt names it."""
-        answer = await self._fetch(url)
+        request = Request(urls.as_sent(url), NO_CALLBACK, meta=Body(MAX_BYTES).meta(), dont_filter=True)
+        answer = await fetch(self._crawler, request)
         try:
             if answer.ok:
                 text = answer.content(MAX_BYTES).decode("utf-8-sig", "replace")
@@ -86,14 +86,6 @@ class BesideSitemap:
         if kind is LinkFileKind.LLMS or answer.blocked or (answer.status is None and self._stop.proxy_failed):
             return None
         return LinkFile(url, kind, f"answers {answer.status}" if answer.status else f"gives no answer: {answer.error}")
-
-    async def _fetch(self, url: str) -> FetchResult:
-        request = Request(urls.as_sent(url), NO_CALLBACK, meta=Body(MAX_BYTES).meta(), dont_filter=True)
-        try:
-            return answers.from_response(await self._crawler.engine.download_async(request))
-        except Exception as error:
-            self._stop.proxy_failed |= answers.is_proxy_down(error)
-            return answers.from_error(request, error)
 
     async def _check(self, links: list[FileLink], site: str) -> list[CheckedLink]:
         """Verify links like listed URLs: those of other sites with `verify_offsite`, as many as the sample has."""

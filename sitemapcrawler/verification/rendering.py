@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.answers import is_proxy_down
+from sitemapcrawler.download.answers import download
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import Policies
@@ -150,7 +150,6 @@ class Renderer:
             html, _ = html_of(body, headers)
             return (html, headers) if html is not None and response.status == OK and _is_whole(response) else None
         except Exception as error:
-            self._stop.proxy_failed |= is_proxy_down(error)
             logger.debug("%s is not rendered: %s", url, error)
             return None
         finally:
@@ -161,7 +160,7 @@ class Renderer:
         own = {"dont_retry": True, "download_timeout": TIMEOUT_S, "give_up_log_level": logging.DEBUG}
         meta = {**own, **strict_meta(self.crawler.settings), **meta}
         request = Request(as_sent(url), NO_CALLBACK, meta=meta, dont_filter=True, **given)  # type: ignore[arg-type]  # passed on
-        return await self.crawler.engine.download_async(request)
+        return await download(self.crawler, request)
 
     def share(self, key: tuple[str, bool], script: Loaded) -> None:
         """Keep a script for other pages, while there is room."""

@@ -21,6 +21,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from sitemapcrawler.download.answers import download
 from sitemapcrawler.download.handlers import STRICT_KEY
 from sitemapcrawler.download.shared import OWN_PACE_KEY, Stop
 from sitemapcrawler.items import JsonObject
@@ -152,7 +153,7 @@ class Inspector:
         }  # fmt: skip
         request = Request(self._url, NO_CALLBACK, "POST", headers, body, meta=meta, dont_filter=True)
         try:
-            return await self._crawler.engine.download_async(request)
+            return await download(self._crawler, request)
         except Exception as error:  # whatever a download ends with
             logger.debug("Search Console: %s", type(error).__name__)
             return None

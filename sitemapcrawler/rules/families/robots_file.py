@@ -28,8 +28,6 @@ from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Form, Standing, fault_of, form_of, standing
 
 GOOGLEBOT = agent("Googlebot")
-OURS = ("which is not public", "the crawl was stopped", "the proxy ")
-"""Parts of the reason if this crawler did not request the file, so nothing is known."""
 REFUSED = {
     401: "the server asks for a login; crawlers that get this answer may crawl everything",
     403: "the server refuses this crawler; others that get this answer may crawl everything",
@@ -67,7 +65,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     Good: status 200, or 404 if it does not exist
     """
     reason = facts.policy.reason or "no answer"
-    if not facts.policy.closed_to(GOOGLEBOT) or any(words in reason for words in OURS):
+    if not facts.policy.closed_to(GOOGLEBOT) or facts.policy.is_ours:
         return
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=INFO)

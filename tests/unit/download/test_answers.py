@@ -94,10 +94,9 @@ def test_content_is_inflated_and_limited() -> None:
         (0, {}, "dataloss", "the connection ended before the body did"),
         (0, {}, "partial", None),  # without a length, the body ends with the connection
         (3, {}, "download_stopped", "more than 3 bytes: the rest was not fetched"),
-        (0, {"stopped": True}, "download_stopped", "the crawl was stopped"),
         (0, {"error": OSError(28, "No space left on device")}, "download_stopped", "No space left on device"),
     ],
-    ids=["connection", "no length", "limit", "stop", "full disk"],
+    ids=["connection", "no length", "limit", "full disk"],
 )
 def test_answer_that_was_cut_short(limit: int, changes: dict[str, Any], flag: str, error: str | None) -> None:
     body = filled(b"text", limit)

@@ -181,13 +181,6 @@ def test_collector_ends_the_download_at_the_limit(body: Body, request_of: Reques
     assert content(body) == b"0123456789"
 
 
-def test_collector_ends_the_download_of_a_stopped_body(body: Body, request_of: Request) -> None:
-    body.stopped = True
-    with pytest.raises(StopDownload):
-        BodyCollector().bytes_received(b"abc", request_of)
-    assert content(body) == b"abc"
-
-
 def test_collector_ends_the_download_on_a_full_disk(
     body: Body, request_of: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:

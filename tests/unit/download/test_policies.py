@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.signalmanager import SignalManager
 
+from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, fetched, kept_of, policy_of, restored
@@ -28,12 +29,18 @@ TEXT = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\nSitemap: /s.xml\n"
 
 
 def answer(
-    content: bytes = TEXT, status: int | None = 200, error: str | None = None, final: str = URL, limit: int = 0
+    content: bytes = TEXT,
+    status: int | None = 200,
+    error: str | None = None,
+    final: str = URL,
+    limit: int = 0,
+    failure: Exception | None = None,
 ) -> FetchResult:
     """What came of asking for a robots.txt."""
     body = Body(limit)
     body.write(content)
-    return FetchResult(URL, final, body, status, hops=[Hop(301, URL)] if final != URL else [], error=error)
+    hops = [Hop(301, URL)] if final != URL else []
+    return FetchResult(URL, final, body, status, hops=hops, error=error, failure=failure)
 
 
 def came(*what: Any, **more: Any) -> tuple[Policy, dict[str, Any]]:
@@ -56,7 +63,8 @@ KNOWN = {
     "not allowed": came(b"", 403),
     "too many requests": came(b"", 429),
     "server error": came(b"Sorry", 503),
-    "no answer": came(b"", None, "connection refused"),
+    "no answer": came(b"", None, "connection refused", failure=OSError()),
+    "not requested": came(b"", None, "is at 10.0.0.1", failure=AddressForbidden()),
     "cut short": came(TEXT[:20], 200, "the body ends before its end"),
     "no redirect": came(b"", 302),
     "too many redirects": came(b"", 302, f"{TOO_MANY}: 5"),
@@ -69,6 +77,10 @@ KNOWN = {
 def test_policy_comes_back_as_it_was(name: str) -> None:
     policy, kept = KNOWN[name]
     assert restored(kept) == policy
+
+
+def test_a_failure_of_ours_says_nothing_of_the_host() -> None:
+    assert [name for name, (policy, _) in KNOWN.items() if policy.is_ours] == ["not requested"]
 
 
 def test_answers_are_of_every_outcome() -> None:

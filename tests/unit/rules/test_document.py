@@ -135,9 +135,9 @@ def test_a_download_cut_by_us_is_not_truncated() -> None:
 def test_cuts_of_ours_are_known_by_their_words() -> None:
     from sitemapcrawler.download.answers import _cut
 
-    overflowed, stopped, broken, lost = Body(10), Body(), Body(), Body()
-    overflowed.overflowed, stopped.stopped, broken.error = True, True, OSError("disk full")
-    assert [bool(OURS.search(_cut(body))) for body in (overflowed, stopped, broken, lost)] == [True, True, True, False]
+    overflowed, broken, lost = Body(10), Body(), Body()
+    overflowed.overflowed, broken.error = True, OSError("disk full")
+    assert [bool(OURS.search(_cut(body))) for body in (overflowed, broken, lost)] == [True, True, False]
 
 
 def test_an_error_of_this_program_is_told() -> None:

@@ -32,9 +32,9 @@ def test_a_good_file_gives_no_finding() -> None:
           answered("", status=302)], [("robots-missing", None, "info")]),
         ([answered("", status=429), answered(OPEN, status=500),
           Policy.unreachable(URL, "no answer in time")], [("robots-unreachable", None, "error")]),
-        ([Policy.unreachable(URL, "the proxy http://p.test:80 cannot be reached")], []),
-        ([Policy.unreachable(URL, "10.0.0.1, which is not public")], [("security-address-refused", None, "warning")]),
-        ([Policy.unreachable(URL, "the crawl was stopped")], []),
+        ([Policy.unreachable(URL, "the proxy http://p.test:80 cannot be reached", is_ours=True)], []),
+        ([Policy.unreachable(URL, "10.0.0.1, which is not public", is_ours=True)],
+         [("security-address-refused", None, "warning")]),
         ([Policy.too_many_redirects(URL, 301)], [("robots-redirects-too-many", None, "warning")]),
     ),
 )  # fmt: skip
