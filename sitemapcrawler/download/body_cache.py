@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
@@ -44,16 +43,13 @@ VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
 """{request header: header of the earlier response that it repeats}. Source: RFC 9110, 13.1"""
 HEADERS = ("Age", "Cache-Control", "Content-Encoding", "Content-Type", "Date", "ETag", "Expires", "Last-Modified")
 """Headers that are kept: what a policy and the readers need. Others may identify the user."""
-ABOUT = "crawl.json"
-"""File with the key that credentials are hashed with."""
 PART = ".part"
 """Suffix of a file that is being written."""
 GZIP = b"\x1f\x8b"
 LEVEL, LEVEL_OF_GZIP = 1, 0
 """Levels of compression: the fastest, with which sitemaps shrink to a tenth; and none for what is gzip already."""
 DIGEST_BYTES = 16
-"""Bytes of a name, and of a hash of credentials: collisions do not occur in practice."""
-KEY_BYTES = 32
+"""Bytes of a name: collisions do not occur in practice."""
 COPY_BYTES = 1 << 16
 MAX_LINE = 1 << 16
 """Bytes of the line before a body; Twisted limits all headers of a response to 16 KiB."""
@@ -70,8 +66,6 @@ class KeptBody:
     path: Path
     url: str
     headers: Headers
-    who: str
-    """Hash of the credentials that it was requested with."""
 
     @classmethod
     def read(cls, path: Path) -> KeptBody | None:
@@ -80,7 +74,7 @@ class KeptBody:
             with path.open("rb") as file:
                 found = json.loads(file.readline(MAX_LINE))
             headers = Headers({name: found["headers"][name] for name in HEADERS if name in found["headers"]})
-            return cls(path, str(found["url"]), headers, str(found["who"]))
+            return cls(path, str(found["url"]), headers)
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
 
@@ -120,34 +114,33 @@ class BodyStorage:
         self.place = place
         self._earlier = earlier
         self._used: int | None = None
-        self._keys: dict[Path, bytes] = {}
         self._reads_only = reads_only
         self._is_lost = False
 
-    def find(self, request: Request, identity: bytes) -> KeptBody | None:
-        """Return the body that a request with these credentials may be answered with, if the server agrees."""
+    def find(self, request: Request) -> KeptBody | None:
+        """Return the body that a request may be answered with, if the server agrees."""
         for folder in (self.place, *self._earlier):
             with suppress(OSError):
                 kept = KeptBody.read(folder / name_of(request.url))
-                if kept and kept.who == self._hashed(folder, identity) and kept.validates(request):
+                if kept and kept.validates(request):
                     return kept
         return None
 
     def named(self, url: str) -> KeptBody | None:
-        """Return the body of a URL, whoever has requested it."""
+        """Return the body of a URL."""
         try:
             return KeptBody.read(self.place / name_of(Request(as_sent(url)).url))
         except (OSError, ValueError):
             return None
 
-    def store(self, request: Request, headers: Headers, body: Body, identity: bytes) -> None:
+    def store(self, request: Request, headers: Headers, body: Body) -> None:
         """Keep a body in place of an earlier one of its URL. An error costs the body only, and is logged once."""
-        self._write(request.url, headers, body.chunks(), identity)
+        self._write(request.url, headers, body.chunks())
 
-    def keep(self, kept: KeptBody, identity: bytes) -> None:
+    def keep(self, kept: KeptBody) -> None:
         """Keep a body that has not changed. One of an earlier crawl is copied, unless it is damaged."""
         if kept.path.parent != self.place:
-            self._write(kept.url, kept.headers, kept.chunks(), identity)
+            self._write(kept.url, kept.headers, kept.chunks())
 
     def discard(self, url: str) -> None:
         """Remove the body of a URL whose last response is not kept."""
@@ -164,13 +157,13 @@ class BodyStorage:
         if self.place.is_dir():
             shutil.copytree(self.place, folder, copy_function=_link, ignore=shutil.ignore_patterns(f"*{PART}"))
 
-    def _write(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes) -> None:
+    def _write(self, url: str, headers: Headers, chunks: Iterator[bytes]) -> None:
         self.discard(url)
         if self._is_lost or self._reads_only:
             return
         try:
             used = self.open()
-            size = self._written(url, headers, chunks, identity, LIMIT_BYTES - used)
+            size = self._written(url, headers, chunks, LIMIT_BYTES - used)
         except DamagedBody:
             return
         except OSError as error:
@@ -179,13 +172,12 @@ class BodyStorage:
             return
         self._used = used + size
 
-    def _written(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes, limit: int) -> int:
+    def _written(self, url: str, headers: Headers, chunks: Iterator[bytes], limit: int) -> int:
         """Write a file, and return its size; 0 if it is larger than `limit`, after which it is not kept."""
         first = next(chunks, b"")
         about = {
             "url": url,
             "headers": {name: value.decode("latin-1") for name in HEADERS if (value := headers.get(name))},
-            "who": self._hashed(self.place, identity),
         }
         line = json.dumps(about).encode() + b"\n"
         path = self.place / name_of(url)
@@ -209,24 +201,8 @@ class BodyStorage:
             self.place.chmod(0o700)
             for left in self.place.glob(f"*{PART}"):
                 left.unlink(missing_ok=True)
-            about = {"key": self._key(self.place).hex()}
-            with NamedTemporaryFile("w", dir=self.place, suffix=PART, delete=False, encoding="utf-8") as file:
-                json.dump(about, file)
-            Path(file.name).replace(self.place / ABOUT)
             self._used = sum(entry.stat().st_size for entry in os.scandir(self.place))
         return self._used
-
-    def _key(self, folder: Path) -> bytes:
-        """Key of a folder; a new one has a new key."""
-        if folder not in self._keys:
-            try:
-                self._keys[folder] = bytes.fromhex(str(_about(folder)["key"]))
-            except (KeyError, ValueError):
-                self._keys[folder] = secrets.token_bytes(KEY_BYTES)
-        return self._keys[folder]
-
-    def _hashed(self, folder: Path, identity: bytes) -> str:
-        return blake2b(identity, key=self._key(folder), digest_size=DIGEST_BYTES).hexdigest()
 
 
 class BodyCache(OfCrawler):
@@ -253,14 +229,6 @@ class BodyCache(OfCrawler):
 def name_of(url: str) -> str:
     """Name of the file for the body of a URL."""
     return blake2b(url.encode(), digest_size=DIGEST_BYTES).hexdigest()
-
-
-def _about(folder: Path) -> dict[str, object]:
-    try:
-        found = json.loads((folder / ABOUT).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _pack(file: IO[bytes], first: bytes, chunks: Iterator[bytes], limit: int) -> bool:

@@ -13,7 +13,6 @@ from sitemapcrawler.download.answers import from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.body_cache import KEPT_KEY, VALIDATORS, BodyCache, BodyStorage, KeptBody
 from sitemapcrawler.middlewares.adapted import CACHED
-from sitemapcrawler.middlewares.credentials import CredentialsMiddleware
 
 EARLIER_KEY = "sitemap_earlier"
 """Key in `Request.meta` of the body of an earlier crawl, and the headers added to ask whether it has changed."""
@@ -40,7 +39,7 @@ class BodyCacheMiddleware:
         storage = self._storage(request)
         if storage is None:
             return
-        kept = storage.find(request, self._identity(request))
+        kept = storage.find(request)
         if kept is None:
             return
         added = {
@@ -61,12 +60,11 @@ class BodyCacheMiddleware:
         if storage is None:
             return response
         kept, added = _taken(request)
-        identity = self._identity(request)
         if kept is not None and response.status == NOT_MODIFIED:
-            storage.keep(kept, identity)
+            storage.keep(kept)
             return _filled(request, kept) if added else response
         if response.status == 200 and _is_whole(request, response):
-            storage.store(request, response.headers, request.meta[BODY_KEY], identity)
+            storage.store(request, response.headers, request.meta[BODY_KEY])
         else:
             storage.discard(request.url)
         return response
@@ -83,10 +81,6 @@ class BodyCacheMiddleware:
         if not request.meta.get(KEPT_KEY) or not isinstance(request.meta.get(BODY_KEY), Body):
             return None
         return BodyCache.of(self._crawler).storage
-
-    def _identity(self, request: Request) -> bytes:
-        credentials = self._crawler.get_downloader_middleware(CredentialsMiddleware)
-        return b"" if credentials is None else credentials.identity(request)
 
 
 def _taken(request: Request) -> tuple[KeptBody | None, list[str]]:

@@ -91,12 +91,6 @@ class CredentialsMiddleware:
         """Remove SITEMAP_AUTH from a failed request."""
         self._forget(request)
 
-    def identity(self, request: Request) -> bytes:
-        """Bytes that tell apart the logins that requests are sent with: empty without one. They hold the login."""
-        sent = request.replace()
-        self.process_request(sent)
-        return b"\n".join(value for name in SECRET for value in sent.headers.getlist(name))
-
     @property
     def _named(self) -> set[Authority]:
         """Authorities that may receive credentials."""

@@ -1,4 +1,4 @@
-"""The cache of sitemaps: whole files that only their owner can read, for those who were logged in as well."""
+"""The cache of sitemaps: whole files that only their owner can read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from scrapy.http import Headers
 
 from sitemapcrawler.download import body_cache
 from sitemapcrawler.download.bodies import SPOOL_BYTES, Body
-from sitemapcrawler.download.body_cache import ABOUT, BodyStorage, DamagedBody
+from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody
 
 URL = "https://example.com/sitemap.xml"
 REQUEST = Request(URL)
 ROOT = Path(__file__).parents[3]
-LOGIN = b"Basic dXNlcjpzZWNyZXQ="
 CONTENTS = {
     "text": b"<urlset/>",
     "empty": b"",
@@ -29,10 +28,10 @@ CONTENTS = {
 }
 
 
-def stored(storage: BodyStorage, content: bytes = b"<urlset/>", login: bytes = b"", **headers: str) -> BodyStorage:
+def stored(storage: BodyStorage, content: bytes = b"<urlset/>", **headers: str) -> BodyStorage:
     body = Body()
     body.write(content)
-    storage.store(REQUEST, Headers(headers), body, login)
+    storage.store(REQUEST, Headers(headers), body)
     body.close()
     return storage
 
@@ -47,20 +46,12 @@ def test_a_body_is_kept_byte_for_byte(content: bytes, tmp_path: Path) -> None:
     assert content_of(stored(BodyStorage(tmp_path / "cache"), content)) == content
 
 
-def test_only_the_owner_can_read_it_and_no_login_or_cookie_is_in_it(tmp_path: Path) -> None:
-    stored(BodyStorage(tmp_path / "cache"), login=LOGIN, **{"Set-Cookie": "session=1", "ETag": "7"})
-    files = [*(tmp_path / "cache").iterdir()]
-    assert len(files) == 2
-    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+def test_only_the_owner_can_read_it_and_no_cookie_is_in_it(tmp_path: Path) -> None:
+    stored(BodyStorage(tmp_path / "cache"), **{"Set-Cookie": "session=1", "ETag": "7"})
+    [file] = (tmp_path / "cache").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
-    assert not any(secret in file.read_bytes() for file in files for secret in (LOGIN, b"session"))
-
-
-@pytest.mark.parametrize("login", [b"", b"Basic other"])
-def test_a_body_answers_no_request_with_another_login(login: bytes, tmp_path: Path) -> None:
-    storage = stored(BodyStorage(tmp_path / "cache"), login=LOGIN)
-    assert BodyStorage(tmp_path / "cache").find(REQUEST, LOGIN) is not None
-    assert storage.find(REQUEST, login) is None
+    assert b"session" not in file.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +61,7 @@ def test_a_request_with_validators_is_about_one_version(
     headers: Mapping[str, str], is_found: bool, tmp_path: Path
 ) -> None:
     storage = stored(BodyStorage(tmp_path / "cache"), ETag="7")
-    assert (storage.find(Request(URL, headers=dict(headers)), b"") is not None) == is_found
+    assert (storage.find(Request(URL, headers=dict(headers))) is not None) == is_found
 
 
 def test_bodies_beyond_the_limit_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +69,7 @@ def test_bodies_beyond_the_limit_are_not_kept(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(body_cache, "LIMIT_BYTES", 1000)
     stored(storage, gzip.compress(b"") + b"x" * 1000)
     assert content_of(storage) is None, "nor is the earlier one of its URL"
-    assert [file.name for file in (tmp_path / "cache").iterdir()] == [ABOUT]
+    assert not [*(tmp_path / "cache").iterdir()]
     assert content_of(stored(storage)) == b"<urlset/>"
 
 
@@ -101,10 +92,10 @@ def test_a_damaged_body_says_so(damage: str, is_gzip: bool, tmp_path: Path) -> N
 def test_a_damaged_body_of_an_earlier_crawl_costs_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     stored(BodyStorage(tmp_path / "monday"))
     tuesday = BodyStorage(tmp_path / "tuesday", [tmp_path / "monday"])
-    kept = tuesday.find(REQUEST, b"")
+    kept = tuesday.find(REQUEST)
     assert kept is not None
     kept.path.write_bytes(kept.path.read_bytes()[:-9])
-    tuesday.keep(kept, b"")
+    tuesday.keep(kept)
     assert content_of(tuesday) is None
     assert content_of(stored(tuesday)) == b"<urlset/>"
     assert not caplog.records
@@ -164,7 +155,7 @@ def test_a_kill_at_any_line_leaves_a_whole_body_or_none(tmp_path: Path) -> None:
     assert set(found) == {None, *(version.decode("latin-1") for version in VERSIONS)}
     assert len(found) > 50, "as many kills as lines"
     BodyStorage(place).open()
-    assert {path.name for path in place.iterdir()} == {ABOUT, body_cache.name_of(URL)}
+    assert {path.name for path in place.iterdir()} == {body_cache.name_of(URL)}
 
 
 def test_what_a_killed_crawl_left_is_removed(tmp_path: Path) -> None:
@@ -176,14 +167,13 @@ def test_what_a_killed_crawl_left_is_removed(tmp_path: Path) -> None:
     assert content_of(storage) == b"<urlset/>"
 
 
-def test_a_body_of_an_earlier_crawl_is_copied_with_the_key_of_this_one(tmp_path: Path) -> None:
-    stored(BodyStorage(tmp_path / "monday"), login=LOGIN)
+def test_a_body_of_an_earlier_crawl_is_copied(tmp_path: Path) -> None:
+    stored(BodyStorage(tmp_path / "monday"))
     tuesday = BodyStorage(tmp_path / "tuesday", [tmp_path / "monday"])
-    kept = tuesday.find(REQUEST, LOGIN)
+    kept = tuesday.find(REQUEST)
     assert kept is not None
-    tuesday.keep(kept, LOGIN)
-    assert content_of(tuesday) == b"<urlset/>"
-    assert BodyStorage(tmp_path / "tuesday").find(REQUEST, LOGIN) is not None
+    tuesday.keep(kept)
+    assert content_of(BodyStorage(tmp_path / "tuesday")) == b"<urlset/>"
 
 
 def test_a_full_disk_costs_the_bodies_and_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
