@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import NoReturn
@@ -126,15 +126,12 @@ def _kind(address: Address) -> str | None:
 class AddressGuard:
     """Decides which connections are allowed: to public addresses, and to what the user named or allowed."""
 
-    def __init__(self, named: Iterable[Authority] = (), networks: Iterable[str] = ()) -> None:
-        """`named`: authorities the user named; `networks`: CIDR networks. Raises ValueError for an invalid network."""
-        self._named = {authority(host, port) for host, port in named}
+    def __init__(self, named: Collection[Authority] = (), networks: Iterable[str] = ()) -> None:
+        """`named`: authorities the user named, normalised; may grow. `networks`: CIDR networks. Raises ValueError for
+        an invalid network."""
+        self._named = named
         self._public: set[str] = set()
         self._networks = tuple(_network(text) for text in networks)
-
-    def name(self, named: Authority) -> None:
-        """Allow another authority at any address."""
-        self._named.add(authority(*named))
 
     def is_named(self, host: str, port: int) -> bool:
         """True if the user named this authority."""
@@ -173,8 +170,6 @@ def _network(text: str) -> Network:
         raise ValueError(f"{NETWORKS_SETTING}: {text!r} is no network such as 10.0.0.0/8 ({error})") from None
 
 
-Check = Callable[[str, int, str], None]
-"""Raises AddressForbidden if a host (as in the URL) must not be reached on a port at an address."""
 COUNT = "sitemap/addresses_refused"
 """Stat: number of refused requests and connection attempts."""
 HOME_NAMES = re.compile(
@@ -192,7 +187,7 @@ class AddressForbidden(Exception):
 
 
 class AddressCheck:
-    """The `Check` of a crawl: refuses non-public addresses.
+    """Refuses non-public addresses to a crawl.
 
     Exceptions: `Named.authorities` (may grow) and SITEMAP_ALLOW_NETWORKS.
     """
@@ -201,13 +196,12 @@ class AddressCheck:
         """Raises ValueError for an invalid network in SITEMAP_ALLOW_NETWORKS."""
         self._crawler = crawler
         self._allowed: set[tuple[str, int, str]] = set()
-        self._guard = AddressGuard(networks=crawler.settings.getlist(NETWORKS_SETTING))
+        self._guard = AddressGuard(Named.of(crawler).authorities, crawler.settings.getlist(NETWORKS_SETTING))
 
     def __call__(self, host: str, port: int, address: str) -> None:
         """Raise AddressForbidden if `host` must not be reached on `port` at `address`."""
         if (host, port, address) in self._allowed:
             return
-        self._learn(host, port)
         if not self._guard.allows(host, port, address):
             self._refuse(host, port, f"is at {address}, which is not public ({why_refused(address)})")
         if len(self._allowed) < MAX_ALLOWED:
@@ -245,13 +239,8 @@ class AddressCheck:
     def behind_proxy(self, host: str, port: int) -> None:
         """Check a host behind a proxy: like `literal`, and refuses names that resolve to the proxy's own network."""
         self.literal(host, port)
-        self._learn(host, port)
         if HOME_NAMES.fullmatch(host) and not self._guard.is_named(host, port):
             self._refuse(host, port, "is a name of a machine or its network, which is not public")
-
-    def _learn(self, host: str, port: int) -> None:
-        if authority(host, port) in Named.of(self._crawler).authorities:
-            self._guard.name((host, port))
 
     def _refuse(self, host: str, port: int, what: str, naming_helps: bool = True) -> NoReturn:
         self._crawler.stats.inc_value(COUNT)

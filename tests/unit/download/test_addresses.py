@@ -131,15 +131,8 @@ TEREDO = embed("2001:0:a00:1:0:ffff:{inverted}", "127.0.0.1")
     ],
 )
 def test_guard(named: str | None, networks: Sequence[str], host: str, port: int, address: str, allowed: bool) -> None:
-    guard = AddressGuard(named=[(named, 8080)] if named else (), networks=networks)
+    guard = AddressGuard([authority(named, 8080)] if named else (), networks)
     assert guard.allows(host, port, address) is allowed
-
-
-def test_authority_named_later_is_allowed() -> None:
-    guard = AddressGuard()
-    assert not guard.allows("::1", 80, "::1")
-    guard.name(("[::1]", 80))
-    assert guard.allows("::1", 80, "::1")
 
 
 @pytest.mark.parametrize("network", ["10.0.0.1/8", "intranet", "", "10.0.0.0/33", "::1/129"])
