@@ -16,7 +16,6 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.replies.discovery import (
     ARGUMENT,
-    COMMON_PATHS,
     HTML_BYTES,
     HTML_LINK,
     Clue,
@@ -47,8 +46,6 @@ class Site:
     """Guesses queued and not answered yet."""
     silent: int = 0
     """Guesses in a row that got no answer."""
-    html: int = 0
-    """Guesses answered with 200 and no sitemap."""
     waiting: bool = False
     """True while the page of a method is requested."""
 
@@ -184,18 +181,15 @@ class Sites:
         """Note a file that an earlier run of the job has read."""
         self.was_read(visit, final_url or visit.url, digest)
 
-    def settle(self, visit: Visit, hit: bool, answered: bool, silent: bool = False) -> Site | None:
+    def settle(self, visit: Visit, hit: bool, silent: bool = False) -> Site | None:
         """Note whether a guess was a sitemap, and queue the next one. Returns its site, or None if the visit was no
-        guess. `answered`: with a page (2xx); `silent`: not at all."""
+        guess. `silent`: without an answer."""
         site = self._sites.get(urls.origin(visit.url) or "") if visit.probe else None
         if site is None:
             return None
         site.probes.discard(visit.url)
         site.found += hit
-        site.html += answered and not hit
         site.silent = site.silent + 1 if silent else 0
-        if site.html == len(COMMON_PATHS):
-            logger.info("%s answers every path with a page, so common paths are not tried", site.origin)
         self._guess(site)
         self._advance(site)
         return site

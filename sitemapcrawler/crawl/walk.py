@@ -264,7 +264,7 @@ class Walk:
             if self._job is not None and self._stop.complete:
                 await self._job.records.missed(visit.url, answer.ok, answer.status)
         silent = answer.status is None and not answer.blocked
-        return self._sites.settle(visit, hit, answer.ok, silent)
+        return self._sites.settle(visit, hit, silent)
 
     def _pass_by(self, visit: Visit, done: Done) -> Site | None:
         """Apply the effects of reading a file without reading it again."""
@@ -277,4 +277,4 @@ class Walk:
         if visit.probe and done.hit:
             self._frontier.count_guess()
         self._frontier.done(visit)
-        return self._sites.settle(visit, done.hit, done.answered)
+        return self._sites.settle(visit, done.hit)

@@ -111,8 +111,6 @@ class Verdict:
     """The deciding line. None if no line matches (allowed), or if `reason` disallows everything."""
     group: str | None = None
     """Token of the group that the crawler follows, in lower case; None if there is none."""
-    inherited: bool = False
-    """True if the group is that of a fallback or `*`, not the crawler's own."""
     reason: str | None = None
     """Why everything is disallowed, if robots.txt could not be fetched."""
 
@@ -222,10 +220,9 @@ class Policy:
         if group is None:
             return Verdict(True)
         clause = self.rules_of(group).deciding(path)
-        inherited = group.token != crawler.name.lower()
         if clause is None:
-            return Verdict(True, None, group.token, inherited)
-        return Verdict(clause.allow, clause.rule, group.token, inherited)
+            return Verdict(True, None, group.token)
+        return Verdict(clause.allow, clause.rule, group.token)
 
     def group_of(self, name: str | Agent) -> Group | None:
         """Return the group a crawler follows: its own, else that of its first fallback that has one, else `*`."""

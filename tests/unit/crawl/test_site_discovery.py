@@ -42,7 +42,7 @@ def guess_all(known: Sites, queue: Frontier, right: str = "", silent: Sequence[s
         asked.append(visit.url)
         queue.done(visit)
         hit, lost = visit.url == right, visit.url in silent
-        site = known.settle(visit, hit=hit, answered=hit, silent=lost)
+        site = known.settle(visit, hit=hit, silent=lost)
     assert site is not None
     return asked, site
 
@@ -53,7 +53,7 @@ def test_guess_that_was_queued_already_is_left_out() -> None:
     [named] = queue.next_visits()
     entered(known)
     assert guess_all(known, queue)[0] == GUESSES[1:]
-    assert known.settle(named, hit=True, answered=True) is None
+    assert known.settle(named, hit=True) is None
 
 
 def test_guesses_without_answer_must_be_in_a_row() -> None:
@@ -95,7 +95,7 @@ def test_home_page_is_wanted_once_when_all_guesses_have_failed(probe: str) -> No
     known, queue = sites(probe)
     entered(known)
     for number, visit in enumerate(queue.next_visits(), 1):
-        site = known.settle(visit, hit=False, answered=number < len(GUESSES))
+        site = known.settle(visit, hit=False)
         assert site is not None
         page = known.next_page(site)
         assert (page is not None) == (number == len(GUESSES))
@@ -109,7 +109,7 @@ def test_probe_always_asks_for_all_guesses_at_once_whatever_is_found() -> None:
     visits = list(queue.next_visits())
     assert [visit.url for visit in visits] == GUESSES
     for visit in visits:
-        known.settle(visit, hit=True, answered=True)
+        known.settle(visit, hit=True)
     page = known.next_page(site)
     assert page is not None and page.url == HOME
 
@@ -117,7 +117,7 @@ def test_probe_always_asks_for_all_guesses_at_once_whatever_is_found() -> None:
 def test_named_sitemap_settles_nothing() -> None:
     known, queue = sites()
     entered(known, named=NAMING)
-    assert [known.settle(visit, hit=True, answered=True) for visit in queue.next_visits()] == [None, None]
+    assert [known.settle(visit, hit=True) for visit in queue.next_visits()] == [None, None]
 
 
 def test_feeds_of_the_home_page_are_the_last_resort() -> None:

@@ -14,7 +14,7 @@ def test_verdict_names_the_line_its_text_and_the_group() -> None:
     verdict = policy("User-agent: *\nDISALLOW :/a  # no\n").verdict(at("/a/b"), "MyBot")
     assert verdict.rule is not None
     assert (verdict.rule.text, verdict.rule.line, verdict.rule.pattern) == ("DISALLOW :/a", 2, "/a")
-    assert (verdict.group, verdict.inherited) == ("*", True)
+    assert verdict.group == "*"
 
 
 def test_first_of_equal_lines_is_named() -> None:

@@ -150,7 +150,6 @@ def test_group_of_everybody_holds_where_no_other_matches_2_2_1() -> None:
     robots = policy("user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: BazBot\ndisallow: /baz\n")
     assert decided(robots, "/foo", "ExampleBot") == (False, 2)
     assert decided(robots, "/baz", "ExampleBot") == (True, None)
-    assert robots.verdict(at("/foo"), "ExampleBot").inherited
     assert decided(robots, "/foo", "BazBot") == (True, None)
 
 
