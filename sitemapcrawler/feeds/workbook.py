@@ -35,7 +35,6 @@ from sitemapcrawler.feeds.worksheets import (
     Spool,
     cell_text,
     paper,
-    printed,
 )
 from sitemapcrawler.items import (
     EXTENSIONS,
@@ -469,18 +468,16 @@ class WorkbookExporter(RecordExporter):
             overview.set_column(place, place, width)
         overview.freeze_panes(1, 0)
         overview.write_string(0, 0, SUMMARY, bold)
-        last = 0
-        for last, cells in enumerate(summary_rows(self._summary, self._tables) if self._summary else (), 1):
+        for row, cells in enumerate(summary_rows(self._summary, self._tables) if self._summary else (), 1):
             for place, cell in enumerate(cells):
                 if isinstance(cell, str):
                     is_bold = len(cells) == 1 or isinstance(cells, Heading)
                     style = above if is_bold and cell in SUMMARY_NUMBERS else bold if is_bold else None
-                    overview.write_string(last, place, cell_text(cell), style)
+                    overview.write_string(row, place, cell_text(cell), style)
                 elif isinstance(cell, datetime):
-                    overview.write_datetime(last, place, cell, self._book.add_format(LEFT_MOMENT))
+                    overview.write_datetime(row, place, cell, self._book.add_format(LEFT_MOMENT))
                 elif cell is not None:
-                    overview.write_number(last, place, cell, styles.get(type(cell), number))
-        printed(overview, last, SUMMARY_WIDTHS)
+                    overview.write_number(row, place, cell, styles.get(type(cell), number))
 
 
 class Heading(tuple[str, ...]):

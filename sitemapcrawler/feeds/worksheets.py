@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from itertools import accumulate, islice, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -47,25 +47,12 @@ Cells = Sequence[object]
 """The values of a row; None for an empty cell."""
 PERCENT, DAY, MOMENT = "0.0%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 """Formats of numbers in cells."""
-TOP = {"valign": "top"}  # where the first line of a long text in the same row is
-NUMBER = {"align": "right", "indent": 1, **TOP}  # apart from the text in the next column
-LEFT_MOMENT = {"num_format": MOMENT, "align": "left", **TOP}
+NUMBER = {"align": "right", "indent": 1}  # apart from the text in the next column
+LEFT_MOMENT = {"num_format": MOMENT, "align": "left"}
 SHADES = {"error": "#F8CBAD", "warning": "#FFE699", "info": "#DDEBF7"}
 """Colours of severities."""
 A4 = 9
 """Number of a paper size in XlsxWriter."""
-PRINTED_ROWS = 100
-"""Rows of a sheet that are printed: two to four pages. Longer sheets are to be filtered."""
-PRINTED_WIDTH = 300
-"""Characters in a row that are printed: landscape A4 then shrinks to half its size, which can still be read."""
-MAX_LINES = 5
-"""Lines of a cell in a printed row."""
-TEXT_WIDTH = 1.15
-"""Letters of usual text in the width of a digit, which columns are measured in."""
-LINE_POINTS = 15
-"""Height of a line of text."""
-MARGIN_INCHES, FOOT_INCHES = 0.4, 0.7
-"""Margins of a printed page: left, right and top; bottom, where the footer stands."""
 MIN_WIDTH = 6
 """Width of a column with short values, in characters."""
 FILTER_WIDTH = 3
@@ -88,26 +75,8 @@ def paper(sheet: Worksheet) -> None:
     """Set up the page of a sheet: landscape A4, as wide as the sheet, its header on each page."""
     sheet.set_landscape()
     sheet.set_paper(A4)
-    sheet.set_margins(MARGIN_INCHES, MARGIN_INCHES, MARGIN_INCHES, FOOT_INCHES)
     sheet.fit_to_pages(1, 0)
     sheet.repeat_rows(0)
-
-
-def printed(sheet: Worksheet, rows: int, widths: Sequence[int]) -> None:
-    """Print the first rows and columns of a sheet alone, and say so on paper. `rows`: rows below the header; `widths`:
-    of the columns."""
-    columns = printed_columns(widths)
-    sheet.print_area(0, 0, min(rows, PRINTED_ROWS), columns - 1)
-    parts = [f"rows 1 to {PRINTED_ROWS:,} of {rows:,}"] if rows > PRINTED_ROWS else []
-    if columns < len(widths):
-        parts.append(f"columns 1 to {columns} of {len(widths)}")
-    part = f": {', '.join(parts)}; the workbook has all of them" if parts else ""
-    sheet.set_footer(f"&L&A{part}&RPage &P of &N", {"margin": MARGIN_INCHES})
-
-
-def printed_columns(widths: Sequence[int]) -> int:
-    """Number of columns of a sheet that are printed. `widths`: of all columns."""
-    return max(1, sum(total <= PRINTED_WIDTH for total in accumulate(widths)))
 
 
 class Spool:
@@ -237,17 +206,13 @@ class SheetWriter:
     def __init__(self, book: xlsxwriter.Workbook, columns: Sequence[Shown]) -> None:
         self._book = book
         self._columns = columns
-        self._printed = printed_columns([column.width for column in columns])
         self._bold = book.add_format({"bold": True})
-        self._text = book.add_format(TOP)
-        self._quoted = book.add_format({"quote_prefix": True, **TOP})
+        self._quoted = book.add_format({"quote_prefix": True})
         self._number = book.add_format(NUMBER)
         self._percent = book.add_format({"num_format": PERCENT, **NUMBER})
         self._day, self._moment = (book.add_format({**LEFT_MOMENT, "num_format": form}) for form in (DAY, MOMENT))
-        self._shades = {severity: book.add_format({"bg_color": shade, **TOP}) for severity, shade in SHADES.items()}
+        self._shades = {severity: book.add_format({"bg_color": shade}) for severity, shade in SHADES.items()}
         self._link = book.get_default_url_format()
-        self._link.set_align("top")
-        self._wrapped = book.add_format({"text_wrap": True, **TOP})
         self._links = 0
 
     def write(self, name: str, rows: Iterable[Cells], is_late: Callable[[], bool]) -> int:
@@ -260,15 +225,12 @@ class SheetWriter:
         self._sheet.freeze_panes(1, 0)
         self._row = 0
         for self._row, row in enumerate(rows, 1):
-            if self._row <= PRINTED_ROWS and (lines := self._height_of(row)) > 1:
-                self._sheet.set_row(self._row, lines * LINE_POINTS)
             for place, value in enumerate(row):
                 if value is not None:
                     self._put(place, value)
             if self._row % ROWS_AT_ONCE == 0 and is_late():
                 break
         self._sheet.autofilter(0, 0, self._row, len(self._columns) - 1)
-        printed(self._sheet, self._row, [column.width for column in self._columns])
         return self._row
 
     def note(self, text: str) -> None:
@@ -276,21 +238,11 @@ class SheetWriter:
         if text:
             self._sheet.write_string(self._row + 1, 0, text, self._bold)
 
-    def _height_of(self, row: Cells) -> int:
-        """Lines of a printed row: those of its longest cell on paper."""
-        return max(map(self._lines_of, self._columns[: self._printed], row))
-
-    @staticmethod
-    def _lines_of(column: Shown, value: object) -> int:
-        """Lines of a cell of a printed row, about. Links have one."""
-        length = len(value) if isinstance(value, str) and not column.is_link else 0
-        return max(1, min(MAX_LINES, math.ceil(length / (column.width * TEXT_WIDTH))))
-
     def _put(self, place: int, value: object) -> None:
         if isinstance(value, str):
             self._put_text(place, value)
         elif isinstance(value, bool):
-            self._sheet.write_string(self._row, place, "yes" if value else "no", self._text)
+            self._sheet.write_string(self._row, place, "yes" if value else "no")
         elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
             style = self._percent if isinstance(value, Percent) else self._number
             self._sheet.write_number(self._row, place, value, style)
@@ -309,11 +261,9 @@ class SheetWriter:
             self._sheet.write_string(self._row, place, text, self._quoted)
         elif column.has_severities:
             shade = None if isinstance(value, Plain) else self._shades.get(text)
-            self._sheet.write_string(self._row, place, text, shade or self._text)
+            self._sheet.write_string(self._row, place, text, shade)
         else:
-            is_printed = self._row <= PRINTED_ROWS and place < self._printed
-            is_wrapped = is_printed and self._lines_of(column, text) > 1
-            self._sheet.write_string(self._row, place, text, self._wrapped if is_wrapped else self._text)
+            self._sheet.write_string(self._row, place, text)
 
 
 def cell_text(text: str) -> str:

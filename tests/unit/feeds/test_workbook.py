@@ -39,7 +39,6 @@ from sitemapcrawler.items import (
     FileRevisits,
     FindingRecord,
     Hop,
-    PageRecord,
     Reach,
     ReplyRecord,
     Revisits,
@@ -218,14 +217,6 @@ def test_only_new_problems_have_colours() -> None:
     assert [cell.fill.patternType for cell in cells] == ["solid", None]
 
 
-def test_all_cells_begin_at_the_top_of_their_row() -> None:
-    page = PageRecord(
-        "https://e.com/", listed=True, inlinks=3, linked_from=[f"https://e.com/{n}" * 5 for n in range(9)]
-    )
-    [row] = book(page)["Links"].iter_rows(min_row=2)
-    assert row[0].hyperlink and {cell.alignment.vertical for cell in row if cell.value is not None} == {"top"}
-
-
 def test_answers_to_crawlers_have_a_sheet() -> None:
     answer = AnswerRecord(
         "https://e.com/", "GPTBot", "payment", "402, price USD 0.01", 402, price="USD 0.01", our_words=9
@@ -320,22 +311,11 @@ def test_rows_wait_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows(book(*urls)["URLs"]) == [{"url": f"{n}", "lastmod": datetime(2024, 5, 1)} for n in range(5)]
 
 
-def test_sheets_are_printed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worksheets, "PRINTED_ROWS", 2)
+def test_sheets_are_printed_as_wide_as_a_page_with_their_header_on_each() -> None:
     sheet = book(*(broken(f"{n}") for n in range(5)))["Not indexable"]
     assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
     assert sheet.sheet_properties.pageSetUpPr.fitToPage, "one page wide, which is the default"
-    assert (sheet.print_title_rows, sheet.print_area) == ("$1:$1", "'Not indexable'!$A$1:$F$3")
-    assert "rows 1 to 2 of 5" in sheet.oddFooter.left.text
-
-
-def test_columns_that_are_not_printed_do_not_make_rows_higher(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = PageRecord("https://e.com/", listed=True, linked_from=[f"https://e.com/{n}" * 5 for n in range(9)])
-    heights = []
-    for width in (worksheets.PRINTED_WIDTH, 60):
-        monkeypatch.setattr(worksheets, "PRINTED_WIDTH", width)
-        heights.append(book(page)["Links"].row_dimensions[2].height)
-    assert heights[0] > worksheets.LINE_POINTS and heights[1] is None
+    assert sheet.print_title_rows == "$1:$1"
 
 
 def test_findings_of_entries_and_files_are_problems() -> None:
