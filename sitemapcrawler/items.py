@@ -1300,9 +1300,8 @@ class Reach:
     files: int = 0
     """Files: sitemaps with such an entry, and sitemaps and robots.txt files with a problem of their own."""
     at_least: bool = False
-    """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule, and none of a rule
-    that reports a file for some of its URLs, as `lastmod-missing` does. One without a database that works, or without
-    time to count at its end, counts entries and files of each severity alone."""
+    """True if `urls` is not counted: a crawl without a database that works, or without time to count at its end, counts
+    entries and files of each severity alone."""
     milder: int = 0
     """Distinct URLs that the rule reports with a lower severity alone; 0 in counts by severity."""
 

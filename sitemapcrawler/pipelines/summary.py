@@ -27,7 +27,6 @@ from sitemapcrawler.jobs.changes import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
-from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.policy import BREACHES, breaches
 from sitemapcrawler.processes import own_memory
@@ -48,7 +47,6 @@ class SummaryPipeline(CrawlPipeline):
         super().__init__(crawler)
         self._stats = crawler.stats
         self._limited_by = limits_of(crawler.settings)
-        self._reach = ReachCounter()
         self._clock = time.monotonic()
 
     async def process_item(self, item: object) -> object:
@@ -57,8 +55,6 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.inc_value("sitemap/urls", item.listed_count)
         elif isinstance(item, SitemapEnd):
             self._count(item)
-        if self._audit.job is None:
-            self._reach.add(item)
         return item
 
     def open_spider(self) -> None:
@@ -168,8 +164,8 @@ class SummaryPipeline(CrawlPipeline):
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is None:
-            summary.reach, summary.severity_reach = self._reach.reaches(summary.rules, summary.findings_left_out)
-        elif audit.complete:
+            return summary
+        if audit.complete:
             await job.finish(audit, summary)
             async for changes in job.changes():
                 await audit.delivery.send(changes)

@@ -1,7 +1,7 @@
 """What each rule concerns, in words and in the order of every output: distinct listed URLs, entries and files.
 
-A record names the rules that found something in it: `issues`. A crawl with a database counts them there when its
-records are final (`jobs.counting`), one without as records pass (`pipelines.reach_counter`).
+A record names the rules that found something in it: `issues`. A crawl counts them in its database when its records are
+final (`jobs.counting`). Without a database, entries and files of each severity are known (`unknown`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _is_of_files(id: str, reach: Reach) -> bool:
 
 
 def unknown(rules: Iterable[str], severities: Mapping[str, Reach]) -> Reaches:
-    """For what found something in a crawl whose records could not be counted. `severities`: entries and files that the
+    """For what found something in a crawl whose records are not counted. `severities`: entries and files that the
     findings concern, by severity; for rules, these are not known."""
     worst = min(severities, key=SEVERITIES.index, default="")
     own = {rule: own_severity(rule) for rule in rules}

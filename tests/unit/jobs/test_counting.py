@@ -1,4 +1,4 @@
-"""What rules concern, counted in the database and beside it: distinct URLs, entries and files."""
+"""What rules concern, counted in the database: distinct URLs, entries and files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
-from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.pipelines import reach_counter
-from sitemapcrawler.pipelines.reach_counter import ReachCounter
-from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.reach import NOUNS, Reaches, places, unknown
 from tests.unit.rules.sites import HOME, A, B, C, Site, at
@@ -37,41 +30,28 @@ def from_database(records: Sequence[Any], rules: Sequence[str] = (), unlisted: S
     return reaches(SiteFacts(rows_of(Site(*records).connection)), rules or named(records), unlisted)
 
 
-def from_items(records: Sequence[Any], rules: Sequence[str] = (), unlisted: Sequence[str] = ()) -> Reaches:
-    """The same records as items of a crawl: entries in batches, with those findings that are on them."""
-    counted = ReachCounter()
-    for record in records:
-        counted.add(NotedBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
-    return counted.reaches(rules or named(records), unlisted)
-
-
 def named(records: Sequence[Any]) -> list[str]:
     """The rules that records name."""
     rules = [[one.rule] if isinstance(one, FindingRecord) else one.issues for one in records]
     return sorted({rule for some in rules for rule in some})
 
 
-EVERYWHERE = pytest.mark.parametrize("count", [from_database, from_items])
-
-
-@EVERYWHERE
-def test_a_url_in_several_entries_counts_once(count: Any) -> None:
+def test_a_url_in_several_entries_counts_once() -> None:
     records = [
         entry("/1", A, "status-404"), entry("/1", A, "status-404"), entry("/1", B, "status-404"),
         entry("/2", B, "status-404", "loc-fragment"), entry("/3", C),
         finding("status-404", "error", "/1"), finding("loc-fragment", "warning", "/2", B),
     ]  # fmt: skip
-    by_rule, by_severity = count(records, ["status-404", "loc-fragment"])
+    by_rule, by_severity = from_database(records, ["status-404", "loc-fragment"])
     assert by_rule == {"status-404": Reach("error", 2, 4, 2), "loc-fragment": Reach("warning", 1, 1, 1)}
     assert by_severity == {"error": Reach("error", 2, None, 2), "warning": Reach("warning", 1, None, 1)}
 
 
-@EVERYWHERE
-def test_problems_of_files_concern_no_url(count: Any) -> None:
+def test_problems_of_files_concern_no_url() -> None:
     robots = RobotsRecord(ROBOTS, issues=["robots-missing"])
     files = [SitemapRecord(file, issues=["lastmod-all-identical"]) for file in (A, B)]
     told = [finding("robots-missing", "info", None, ROBOTS), finding("xml-malformed", "error")]
-    by_rule, by_severity = count([robots, *files, *told, finding("internal-error", "error", None, None)])
+    by_rule, by_severity = from_database([robots, *files, *told, finding("internal-error", "error", None, None)])
     assert by_rule == {
         "xml-malformed": Reach("error", 0, 0, 1),
         "internal-error": Reach("error", 0, 0, 0),
@@ -81,14 +61,12 @@ def test_problems_of_files_concern_no_url(count: Any) -> None:
     assert [(name, one.urls, one.files) for name, one in by_severity.items()] == [("error", 0, 1), ("info", 0, 3)]
 
 
-@EVERYWHERE
-def test_pages_that_no_sitemap_lists_count_by_their_findings(count: Any) -> None:
-    by_rule, _ = count([finding("links-not-listed", "warning", path, None) for path in ("/1", "/2", "/2")])
+def test_pages_that_no_sitemap_lists_count_by_their_findings() -> None:
+    by_rule, _ = from_database([finding("links-not-listed", "warning", path, None) for path in ("/1", "/2", "/2")])
     assert by_rule == {"links-not-listed": Reach("warning", 2, 0, 0)}
 
 
-@EVERYWHERE
-def test_errors_of_whole_files_come_first_then_most_urls_whatever_the_number_of_findings(count: Any) -> None:
+def test_errors_of_whole_files_come_first_then_most_urls_whatever_the_number_of_findings() -> None:
     few = [finding("loc-relative", "error", f"/{number}") for number in range(6)]
     many = [entry(f"/{number}", A, "status-404") for number in range(30)]
     names = [entry(f"/{number}", A, "loc-relative") for number in range(6)]
@@ -99,56 +77,51 @@ def test_errors_of_whole_files_come_first_then_most_urls_whatever_the_number_of_
         finding("index-lastmod-missing", "info", sitemap=C),
         *(entry(f"/{n}", A, "lastmod-missing") for n in (1, 2)),
     ]
-    by_rule, _ = count([*many, *names, *few, *told, *whole, of_an_entry, *notes])
+    by_rule, _ = from_database([*many, *names, *few, *told, *whole, of_an_entry, *notes])
     files, of_urls = ["doc-empty-body", "doc-truncated"], ["status-404", "loc-relative", "xml-entry-without-loc"]
     assert [*by_rule] == [*files, *of_urls, "lastmod-future", "lastmod-missing", "index-lastmod-missing"]
 
 
-@EVERYWHERE
-def test_a_rule_on_pages_comes_before_the_one_on_links_to_them(count: Any) -> None:
+def test_a_rule_on_pages_comes_before_the_one_on_links_to_them() -> None:
     counts = {"loc-relative": 9, "hreflang-target-status": 24, "status-410": 1, "status-404": 8, "page-noindex-meta": 9}
     entries = [entry(f"/{number}", A, rule) for rule, urls in counts.items() for number in range(urls)]
-    by_rule, _ = count([*entries, *(finding(rule, "error", "/0") for rule in counts)])
+    by_rule, _ = from_database([*entries, *(finding(rule, "error", "/0") for rule in counts)])
     others = ["loc-relative", "page-noindex-meta"]
     assert [*by_rule] == ["status-404", "status-410", "hreflang-target-status", *others]
 
 
-@EVERYWHERE
-def test_urls_of_a_rule_with_two_severities_count_for_their_own(count: Any) -> None:
+def test_urls_of_a_rule_with_two_severities_count_for_their_own() -> None:
     records = [entry(f"/{number}", A, "url-blocked") for number in range(5)]
     told = [finding("url-blocked", "error", "/3"), finding("url-blocked", "info", "/1")]
-    by_rule, by_severity = count([*records, *told])
+    by_rule, by_severity = from_database([*records, *told])
     assert by_rule == {"url-blocked": Reach("error", 1, 1, 1, milder=4)}
     assert [(name, one.urls) for name, one in by_severity.items()] == [("error", 1), ("info", 4)]
-    assert count([*records, *told], unlisted=["url-blocked"])[0] == {"url-blocked": Reach("error", 5, 5, 1)}
+    assert from_database([*records, *told], unlisted=["url-blocked"])[0] == {"url-blocked": Reach("error", 5, 5, 1)}
 
 
-@EVERYWHERE
-def test_urls_of_a_rule_with_a_severity_for_each_file_count_for_that_of_their_file(count: Any) -> None:
+def test_urls_of_a_rule_with_a_severity_for_each_file_count_for_that_of_their_file() -> None:
     records = [
         *(entry(f"/{n}", A, "loc-ip-host") for n in range(3)),
         *(entry(f"/{n}", B, "loc-ip-host") for n in (2, 7, 8)),
     ]
     told = [finding("loc-ip-host", "warning", "/0", A), finding("loc-ip-host", "info", "/7", B)]
-    by_rule, by_severity = count([*records, *told])
+    by_rule, by_severity = from_database([*records, *told])
     assert by_rule == {"loc-ip-host": Reach("warning", 3, 3, 1, milder=2)}
     assert [(name, one.urls) for name, one in by_severity.items()] == [("warning", 3), ("info", 3)]
 
 
-@EVERYWHERE
-def test_urls_of_a_rule_that_reports_each_value_count_for_the_worst_of_their_file(count: Any) -> None:
+def test_urls_of_a_rule_that_reports_each_value_count_for_the_worst_of_their_file() -> None:
     rule = "hreflang-code-invalid"
     records = [*(entry(f"/{n}", A, rule) for n in range(4)), *(entry(f"/{n}", B, rule) for n in (7, 8))]
     told = [finding(rule, "error", "/0"), finding(rule, "warning", "/1"), finding(rule, "warning", "/7", B)]
-    by_rule, by_severity = count([*records, *told])
+    by_rule, by_severity = from_database([*records, *told])
     assert by_rule == {rule: Reach("error", 3, 3, 1, milder=3)}
     assert [(name, one.urls) for name, one in by_severity.items()] == [("error", 3), ("warning", 3)]
 
 
-@EVERYWHERE
-def test_a_rule_whose_findings_are_only_counted_has_its_own_severity(count: Any) -> None:
+def test_a_rule_whose_findings_are_only_counted_has_its_own_severity() -> None:
     rules = ["robots-missing", "loc-relative", "gone-rule"]
-    by_rule, _ = count([entry("/1", A, "loc-relative", "replaced"), entry("/1", A, "gone-rule")], rules)
+    by_rule, _ = from_database([entry("/1", A, "loc-relative", "replaced"), entry("/1", A, "gone-rule")], rules)
     assert {rule: (one.severity, one.urls) for rule, one in by_rule.items()} == {
         "loc-relative": ("error", 1), "gone-rule": ("warning", 1), "robots-missing": ("info", 0),
     }  # fmt: skip
@@ -158,65 +131,6 @@ def test_removed_urls_of_a_baseline_are_not_listed() -> None:
     site = Site(entry("/1", A, "status-404"), entry("/2", A, "status-404"))
     site.change("removed", "/2")
     assert reaches(SiteFacts(rows_of(site.connection)), ["status-404"])[0]["status-404"].urls == 1
-
-
-ENTRIES = st.builds(
-    entry, st.sampled_from(["/1", "/2", "/3", "/4"]), st.sampled_from([A, B]), st.sampled_from(["r", "s", "t"])
-)
-FINDINGS = st.builds(
-    finding,
-    st.sampled_from(["r", "s"]),
-    st.sampled_from(["error", "warning", "info"]),
-    st.sampled_from([None, "/1", "/2", "/9"]),
-    st.sampled_from([A, C]),
-)
-
-
-@settings(max_examples=15)  # each makes a database
-@given(st.lists(ENTRIES, max_size=12), st.lists(FINDINGS, max_size=6))
-def test_both_ways_to_count_agree(entries: list[UrlRecord], findings: list[FindingRecord]) -> None:
-    (rules, severities), (others, other_severities) = (
-        from_database([*entries, *findings]),
-        from_items([*entries, *findings]),
-    )
-    assert rules == others
-    assert {name: one.urls for name, one in severities.items() if one.urls} == {
-        name: one.urls for name, one in other_severities.items() if one.urls
-    }
-
-
-def test_batches_count_with_their_findings_however_they_come() -> None:
-    record = entry("/1", A, "loc-relative")
-    notes = Notes()
-    notes.on(record).findings.append(finding("loc-relative", "warning", "/1"))
-    end = SitemapEnd(A)
-    end.findings.append(finding("xml-malformed", "error"))
-    line = JsonText(Rows()).lines([entry("/2", A, "loc-relative")])
-    counted = ReachCounter()
-    for item in (NotedBatch(A, [record], notes), NotedBatch.of_lines(A, line, 1), end, object()):
-        counted.add(item)
-    assert counted.reaches(["xml-malformed", "loc-relative"])[0] == {
-        "xml-malformed": Reach("error", 0, 0, 1),
-        "loc-relative": Reach("warning", 2, 2, 1),
-    }
-
-
-def test_more_urls_than_are_kept_are_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach_counter, "MAX_URLS", 3)
-    records = [entry(f"/{number}", A, "status-404") for number in (1, 2, 3, 3)]
-    by_rule, by_severity = from_items(records)
-    assert by_rule == {"status-404": Reach("error", 3, 4, 1)}
-    by_rule, by_severity = from_items([*records, entry("/4", A, "status-404")])
-    assert by_rule == {"status-404": Reach("error", 3, 5, 1, at_least=True)}
-    assert places(by_severity) == {"error": "errors on at least 3 URLs"}
-
-
-def test_urls_for_which_a_rule_reports_their_file_are_not_known_without_a_database() -> None:
-    by_rule, by_severity = from_items(
-        [SitemapRecord(A, issues=["lastmod-missing"]), entry("/1", A, "hreflang-x-default-missing")]
-    )
-    assert by_rule["lastmod-missing"] == Reach("info", 0, 0, 1, at_least=True)
-    assert places(by_severity) == {"info": "notes on at least 1 URL"}
 
 
 @pytest.mark.parametrize(
