@@ -150,9 +150,6 @@ class JsonLinesExporter(RecordExporter):
         """Write the item's records, one per line."""
         self.outlet.write_utf8(self._lines(item))
 
-    def finish_exporting(self) -> None:
-        self.outlet.finish()
-
     def _lines(self, item: object) -> bytes:
         if isinstance(item, NotedBatch) and item.lines is not None and self._takes_lines:
             return item.lines
@@ -193,7 +190,6 @@ class JsonExporter(JsonLinesExporter):
     def finish_exporting(self) -> None:
         """Close the array."""
         self.outlet.write_utf8(self._newline + b"]" + self._newline)
-        super().finish_exporting()
 
 
 class CsvExporter(RecordExporter):
@@ -255,10 +251,9 @@ class CsvExporter(RecordExporter):
         self._hand_over()
 
     def finish_exporting(self) -> None:
-        """Write the header if there were no rows, and flush."""
+        """Write the header if there were no rows."""
         self._start(self._fields)
         self._hand_over()
-        self.outlet.finish()
 
     def _put_records(self, rows: Sequence[object]) -> None:
         if self._columns is None:
@@ -422,12 +417,11 @@ class ParquetExporter(RecordExporter):
 
         from sitemapcrawler.feeds.arrow import Columns, writer
 
-        self._sink = Sink(self._file)
         self._columns = Columns(self.record, self.fields_to_export or None, self._constants)
         self._join = pa.concat_tables
         self._keep(self._columns.schema.empty_table())
         options = {"compression": "zstd", **self._options}
-        self._writer = writer(pa.PythonFile(self._sink, mode="w"), self._columns.schema, self.metadata, **options)
+        self._writer = writer(pa.PythonFile(Sink(self._file), mode="w"), self._columns.schema, self.metadata, **options)
 
     def export_item(self, item: object) -> None:
         """Add the item's records, and write full row groups."""
@@ -440,7 +434,6 @@ class ParquetExporter(RecordExporter):
         self._convert(len(self._waiting))
         self._write(self._rows)
         self._writer.close()
-        self._sink.finish()
 
     def _convert(self, count: int) -> None:
         ready, self._waiting = self._waiting[:count], self._waiting[count:]
@@ -466,17 +459,16 @@ class ParquetExporter(RecordExporter):
         self._rows, self._bytes = table.num_rows, table.nbytes
 
 
-class Sink(Outlet):
+class Sink:
     """File object that pyarrow writes to. The storage closes the file."""
 
     closed = False
 
     def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file, "utf-8", "strict")
+        self._file = file
 
     def write(self, data: bytes) -> int:
-        self._write(data)
-        return len(data)
+        return self._file.write(data)
 
     def flush(self) -> None:
         """Do nothing: the storage flushes."""

@@ -206,7 +206,6 @@ class JUnitExporter(FindingsExporter):
             self.outlet.write_text(str(suite))
         self._rows.close()
         self.outlet.write_text(f"{self._crawl}</testsuites>\n")
-        self.outlet.finish()
 
     def _add(self, sitemap: str, *row: str | None) -> None:
         """Store a finding, or with `rule` None what is known of the file."""
@@ -374,7 +373,6 @@ class SarifExporter(FindingsExporter):
         if self._summary:
             tail["properties"] = {name: _plain(getattr(self._summary, name)) for name in COUNTS}
         self.outlet.write_utf8(b"\n]," + msgspec.json.encode(tail).removeprefix(b"{") + b"]}\n")
-        self.outlet.finish()
 
     def _result(self, finding: FindingRecord) -> dict[str, object] | None:
         if not finding.sitemap:

@@ -63,7 +63,6 @@ class IndexNowExporter(RecordExporter):
         for host in list(self._waiting):
             self._write(host)
         self.outlet.write_text("\n]\n")
-        self.outlet.finish()
 
     def _add(self, url: str) -> None:
         digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

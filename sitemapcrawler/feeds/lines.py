@@ -108,7 +108,6 @@ class LinesExporter(RecordExporter):
                 self.outlet.write_text(f"{self._breach(inert(str(breach)))}\n")
             for line in summary_lines(summary, self._count, self._paint, self._robots, self._least, self._quiet):
                 self.outlet.write_text(f"{line}\n")
-        self.outlet.finish()
 
     def _key(self, finding: FindingRecord) -> tuple[int, int, str, int, int]:
         file = finding.sitemap or ""

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ParamSpec
+from typing import IO, TYPE_CHECKING
 
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
@@ -28,13 +28,11 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.folder import FEED_PART
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.feeds.uris import is_foreign_link, is_stream
-from sitemapcrawler.terminal.streams import is_terminal, silence
+from sitemapcrawler.terminal.streams import is_terminal
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Buffer
-
-P = ParamSpec("P")
 
 logger = logging.getLogger(__name__)
 
@@ -308,21 +306,19 @@ class Outlet:
     r"""Writes the text of an exporter to the file of a feed, in one encoding.
 
     On a terminal, invisible characters become escapes (`\u009b`), which mean the same in JSON. `painted` turns this
-    off, for text with our own escape sequences. `appending`: the file starts with earlier rows. `deserted`: its reader
-    has gone (`| head`); nothing more is written, and the crawl continues.
+    off, for text with our own escape sequences. `appending`: the file starts with earlier rows.
     """
 
     def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
         self._file = file
-        self._target = target_of(file)
-        self._to_terminal = not painted and is_terminal(self._target)
-        self.appending = _appends(self._target)
-        self.deserted = False
+        target = target_of(file)
+        self._to_terminal = not painted and is_terminal(target)
+        self.appending = _appends(target)
         self._is_utf8 = codecs.lookup(encoding or "utf-8").name == "utf-8"
         self._encoder = codecs.getincrementalencoder(encoding or "utf-8")(errors)
         if self.appending:
             self._encoder.setstate(0)  # no byte order mark
-            self._end_line()
+            self._end_line(target)
 
     def write_utf8(self, data: bytes | memoryview) -> None:
         if self._is_utf8 and not self._to_terminal:
@@ -333,31 +329,13 @@ class Outlet:
     def write_text(self, text: str) -> None:
         self._write(self._encoder.encode(_NOT_PLAIN.sub(_escaped, text) if self._to_terminal else text))
 
-    def finish(self) -> None:
-        """Flush standard output while a closed pipe can still be noticed."""
-        if self._is_standard_output:
-            self._attempt(self._target.flush)
-
     def _write(self, data: bytes | memoryview) -> None:
-        if data and not self.deserted:
-            self._attempt(self._file.write, data)
+        if data:
+            self._file.write(data)
 
-    def _attempt(self, action: Callable[P, object], *arguments: P.args, **options: P.kwargs) -> None:
-        try:
-            action(*arguments, **options)
-        except BrokenPipeError:
-            self.deserted = True
-            if self._is_standard_output:
-                silence(self._target)
-
-    @property
-    def _is_standard_output(self) -> bool:
-        """True if the exporter writes to standard output itself, not to one of our storages."""
-        return self._target is getattr(sys.stdout, "buffer", None)  # missing if a log replaced standard output
-
-    def _end_line(self) -> None:
+    def _end_line(self, target: IO[bytes]) -> None:
         """Complete the last line of a feed that another program wrote."""
-        tail: bytes = getattr(self._target, "tail", b"") if self._target is self._file else b""
+        tail: bytes = getattr(target, "tail", b"") if target is self._file else b""
         newline = self._encoder.encode("\n")
         if tail and not tail.endswith(newline):
             self._write(newline)

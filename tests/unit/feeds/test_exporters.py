@@ -574,29 +574,6 @@ def test_a_compressed_feed_that_is_new_has_its_header(tmp_path: Path) -> None:
         manager.close()
 
 
-class TestBrokenPipe:
-    class Pipe(io.BytesIO):
-        closed_after = 1
-
-        def write(self, data: Any, /) -> int:
-            if self.closed_after == 0:
-                raise BrokenPipeError
-            self.closed_after -= 1
-            return super().write(data)
-
-    @pytest.mark.parametrize("exporter", [JsonLinesExporter, CsvExporter])
-    def test_a_reader_that_has_gone_ends_the_writing_only(self, exporter: Exporter) -> None:
-        pipe = self.Pipe()
-        writer = exporter(pipe, encoding="utf-8")
-        writer.start_exporting()
-        for number in range(3):
-            writer.export_item(a_url(f"https://e.com/{number}"))
-            assert writer.outlet.deserted == (number > 0)
-        writer.finish_exporting()
-        assert pipe.getvalue().count(b"https://e.com/0") == 1
-        assert b"https://e.com/1" not in pipe.getvalue()
-
-
 class TestRecordFilter:
     @pytest.mark.parametrize(
         ("item_classes", "accepted"),

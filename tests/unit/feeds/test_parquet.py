@@ -501,10 +501,3 @@ class TestFile:
             ParquetExporter(file).start_exporting()
         target.store(file)
         assert path.read_bytes() == earlier
-
-    def test_a_reader_that_has_gone_ends_it_in_peace(self) -> None:
-        class Pipe(io.BytesIO):
-            def write(self, data: Any, /) -> int:
-                raise BrokenPipeError
-
-        assert export(*RECORDS, file=Pipe()).getvalue() == b""
