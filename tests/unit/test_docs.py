@@ -310,7 +310,6 @@ def test_limits_of_inspect_are_those_of_the_code() -> None:
         f"more than {screen.ALL} files",
         f"at most {screen.MOST} children per index",
         f"up to {screen.MAX_PROBLEMS} files that could not be read",
-        f"from {screen.WIDE} columns",
         f"first {MAX_VALUES:,} languages",
     ):
         assert limit in " ".join(page(COMMANDS).split())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from functools import cached_property
 
 from sitemapcrawler.envelopes import SitemapEnd
@@ -30,9 +29,6 @@ MAX_DAYS = 4000
 """Different days that are counted; beyond that, years are."""
 MAX_BARS = 16
 """Maximum bars of a histogram; with more days, it shows months, and then years."""
-LONGEST = {DAY: 62, MONTH: 36}
-"""Maximum span from the oldest date to the newest, in days and in months; a wider span uses the next unit."""
-MONTHS = 12
 
 
 @dataclass(slots=True)
@@ -249,8 +245,6 @@ class HistogramRow:
     label: str
     """A day, a month or a year; `until 2010` for everything before the next row."""
     count: int
-    gap: bool = False
-    """True for a row in place of several without dates."""
 
 
 class Dates:
@@ -278,75 +272,22 @@ class Dates:
             self._counts = self._by(YEAR)
 
     def histogram(self) -> tuple[str, dict[str, int]]:
-        """Return day, month or year, whichever fits the range of the dates, and {its name: count}, the oldest first."""
-        length = next((unit for unit in (DAY, MONTH) if self._fits(unit)), YEAR)
+        """Return day, month or year, the shortest with at most `MAX_BARS` rows, and {its name: count}, the oldest
+        first."""
+        units = (unit for unit in (DAY, MONTH) if unit <= self._length and 0 < len(self._by(unit)) <= MAX_BARS)
+        length = next(units, YEAR)
         return UNITS[length], dict(sorted(self._by(length).items()))
 
     def bars(self) -> list[HistogramRow]:
-        """The histogram as at most `MAX_BARS` rows, the oldest first; consecutive rows without dates are merged."""
-        unit, counts = self.histogram()
-        return _oldest_together(_rows(unit, counts))
-
-    def _fits(self, length: int) -> bool:
-        """True if the range fits into rows of days, or of months."""
-        if self.first is None or self.last is None or length > self._length:
-            return False
-        number = _day_number if length == DAY else _month
-        span = number(self.last) - number(self.first)
-        return span <= LONGEST[length] and len(_rows(UNITS[length], self._by(length))) <= MAX_BARS
+        """The histogram as at most `MAX_BARS` rows, the oldest first; years before them are merged."""
+        bars = [HistogramRow(label, count) for label, count in self.histogram()[1].items()]
+        if len(bars) <= MAX_BARS:
+            return bars
+        old, kept = bars[: 1 - MAX_BARS], bars[1 - MAX_BARS :]
+        return [HistogramRow(f"until {old[-1].label}", sum(bar.count for bar in old)), *kept]
 
     def _by(self, length: int) -> Counter[str]:
         counts: Counter[str] = Counter()
         for name, count in self._counts.items():
             counts[name[:length]] += count
         return counts
-
-
-def _day(moment: str) -> date:
-    return date.fromisoformat(moment[:DAY])
-
-
-def _day_number(moment: str) -> int:
-    return _day(moment).toordinal()
-
-
-def _month(moment: str) -> int:
-    return int(moment[:YEAR]) * MONTHS + int(moment[YEAR + 1 : MONTH]) - 1
-
-
-def _between(unit: str, first: str, last: str) -> Iterable[str]:
-    """Names of all days, months or years of a range."""
-    if unit == "day":
-        days = (_day(last) - _day(first)).days
-        return ((_day(first) + timedelta(days=number)).isoformat() for number in range(days + 1))
-    if unit == "month":
-        months = range(_month(first), _month(last) + 1)
-        return (f"{number // MONTHS:04}-{number % MONTHS + 1:02}" for number in months)
-    return (f"{year:04}" for year in range(int(first), int(last) + 1))
-
-
-def _rows(unit: str, counts: Mapping[str, int]) -> list[HistogramRow]:
-    labels = _between(unit, min(counts), max(counts)) if counts else ()
-    return _without_gaps(HistogramRow(label, counts.get(label, 0)) for label in labels)
-
-
-def _without_gaps(bars: Iterable[HistogramRow]) -> list[HistogramRow]:
-    """Merge consecutive empty rows."""
-    kept: list[HistogramRow] = []
-    for bar in bars:
-        before = kept[-1] if kept else None
-        if before is None or bar.count or before.count:
-            kept.append(bar)
-        elif not before.gap:
-            kept[-1] = HistogramRow("", 0, True)
-    return kept
-
-
-def _oldest_together(bars: list[HistogramRow]) -> list[HistogramRow]:
-    """Merge the oldest rows, so that at most `MAX_BARS` are left."""
-    if len(bars) <= MAX_BARS:
-        return bars
-    start = len(bars) - MAX_BARS + 1
-    old, kept = bars[:start], bars[start:]
-    until = next(bar.label for bar in reversed(old) if bar.label)
-    return [HistogramRow(f"until {until}", sum(bar.count for bar in old)), *kept]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,8 +26,6 @@ LABEL = 12
 GAP = 2
 BAR = 40
 """Columns of the longest bar."""
-WIDE = 120
-"""Columns from which the histogram is next to the facts."""
 PIPE = 80
 """Columns for aligned text if the width of the output is unknown."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -110,33 +108,15 @@ class Screen:
             yield Text(f"... and {counted(len(hidden) - MAX_PROBLEMS, 'more file')} with problems")
 
     def _block(self, told: Sequence[Fact], bars: Sequence[HistogramRow]) -> Iterator[Text]:
-        """Facts, with a histogram below the fact `lastmod`, or next to all of them."""
-        histogram = [*self._histogram(bars)] if len(bars) > 1 else []
-        if histogram and self._width >= WIDE:
-            yield from self._beside(self._facts(told, self._width // 2), histogram)
-            return
+        """Facts, with a histogram below the fact `lastmod`."""
         for fact in told:
-            yield from self._facts([fact], self._width)
-            if fact.label == "lastmod":
-                yield from (Text(" " * LABEL) + line for line in histogram)
+            yield from self._folded(Text(fact.text, STYLES[fact.meaning]), fact.label.ljust(LABEL))
+            if fact.label == "lastmod" and len(bars) > 1:
+                yield from (Text(" " * LABEL) + line for line in self._histogram(bars))
 
-    def _beside(self, left: Iterable[Text], right: Sequence[Text]) -> Iterator[Text]:
-        half = self._width // 2 + GAP
-        rows = [*left]
-        for number in range(max(len(rows), len(right))):
-            line = rows[number].copy() if number < len(rows) else Text()
-            if number < len(right):
-                line.pad_right(max(GAP, half - line.cell_len))
-                line.append(right[number])
-            yield line
-
-    def _facts(self, told: Iterable[Fact], width: int) -> Iterator[Text]:
-        for fact in told:
-            yield from self._folded(Text(fact.text, STYLES[fact.meaning]), fact.label.ljust(LABEL), width)
-
-    def _folded(self, text: Text, label: str, width: int | None = None) -> Iterator[Text]:
+    def _folded(self, text: Text, label: str) -> Iterator[Text]:
         """Text after its label, on as many lines as needed."""
-        room = (self._width if width is None else width) - len(label)
+        room = self._width - len(label)
         lines = text.wrap(self._console, room, overflow="fold") if room > 0 else [text]
         for number, line in enumerate(lines):
             line.rstrip()
@@ -149,9 +129,6 @@ class Screen:
         most = max(bar.count for bar in bars)
         room = min(BAR, (self._width or PIPE) - LABEL - names - numbers - 2 * GAP)
         for bar, count in zip(bars, counts, strict=True):
-            if bar.gap:
-                yield Text(self._dots.rjust(names), "dim")
-                continue
             drawn = self._bar(bar.count / most, room) if room > 0 else ""
             yield Text.assemble(
                 (bar.label.rjust(names), "dim"), " " * GAP, count.rjust(numbers), " " * GAP, (drawn, "cyan")
