@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from types import ModuleType, NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -52,9 +50,7 @@ from sitemapcrawler.items import (
     VideoRecord,
 )
 from sitemapcrawler.replies.indexability import why_unread
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.reach import places
-from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import counted, inert, masked_argument
 
 if TYPE_CHECKING:
@@ -68,27 +64,6 @@ FAILED, STOPPED, NOTHING_READ = 1, 3, 4
 """Exit codes of the command: a broken policy or lost results; it ended at a limit; no sitemap could be read."""
 EXPRESSIONS = frozenset({"include", "exclude", "follow"})
 """Arguments that are one expression, in which a comma separates nothing."""
-SHOWN_ROWS = 10
-"""Rows of a table that a notebook shows."""
-SHOWN_PROBLEMS = 5
-"""Rules with findings that a notebook shows."""
-SHOWN_CHARACTERS = 160
-"""Characters of a text that a notebook shows."""
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "urls": ("loc", "lastmod_at", "indexability", "issues", "sitemap"),
-    "findings": ("severity", "rule", "message", "url", "sitemap", "line"),
-    "sitemaps": ("sitemap", "format", "outcome", "url_count", "error"),
-    "robots": ("robots", "outcome", "status", "urls", "error"),
-    "changes": ("change", "url", "what", "before", "after", "rule"),
-    "pages": ("url", "listed", "depth", "inlinks", "indexability"),
-    "answers": ("crawler", "verdict", "note", "url"),
-    "rendered": ("url", "result", "changed", "words", "rendered_words"),
-    "images": ("loc", "image_loc", "title", "caption", "sitemap"),
-    "videos": ("loc", "title", "content_loc", "player_loc", "duration", "sitemap"),
-    "news": ("loc", "title", "publication_date", "sitemap"),
-    "alternates": ("loc", "hreflang", "href", "returns", "sitemap"),
-}
-"""Fields that a notebook shows of each table."""
 FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 """Flags of a compiled expression by their letters in its text."""
 Record = TypeVar("Record")
@@ -301,13 +276,6 @@ class RecordTable(Generic[Record]):
     def __repr__(self) -> str:
         return f"<RecordTable {self._name}: {counted(len(self), 'record', 'records')}>"
 
-    def _repr_html_(self) -> str:
-        """The first rows, for a notebook."""
-        columns = COLUMNS[self._name]
-        rows = [[getattr(record, column) for column in columns] for record in islice(self, SHOWN_ROWS)]
-        more = f"<p>The first {len(rows)} of {counted(len(self), 'record', 'records')}</p>"
-        return _html_table(columns, rows) + (more if len(self) > len(rows) else "")
-
 
 NEEDED = {
     "pyarrow": "Arrow tables and data frames need pyarrow (extra parquet): pip install pyarrow",
@@ -374,43 +342,3 @@ class AuditResult:
         counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")
         found = [*places(self.summary.severity_reach).values()] or ["nothing found"]
         return f"<AuditResult {_shown(self.target)}: {self.verdict}, {', '.join([*counts, *found])}>"
-
-    def _repr_html_(self) -> str:
-        """Verdict, counts, indexability and the most important problems, for a notebook."""
-        summary = self.summary
-        found: dict[str, object] = {"URLs": summary.urls, "sitemaps": summary.sitemaps}
-        found |= {f"{severity}s": reach.place for severity, reach in summary.severity_reach.items()}
-        found |= {f"indexability: {name}": number for name, number in summary.indexability.items()}
-        head = f"<strong>{_html(_shown(self.target))}: {_html(self.verdict)}</strong>"
-        parts = [
-            f"<p>{head}<br>{escape(inert(self.reasons))}</p>",
-            _html_table(("", "number"), [*found.items()]),
-        ]
-        if problems := self._problems():
-            parts.append(_html_table(("severity", "concerns", "files", "rule", "problem"), problems))
-        return "".join(parts)
-
-    def _problems(self) -> list[tuple[object, ...]]:
-        """Severity, URLs and files concerned, id and title of the first rules of the report, notes left out."""
-        titles = {rule.id: rule.title for rule in all_rules()}
-        rules = [(rule, reach) for rule, reach in self.summary.reach.items() if reach.severity != Severity.INFO]
-        return [
-            (reach.severity, reach.subject, reach.files, rule, titles.get(rule, ""))
-            for rule, reach in rules[:SHOWN_PROBLEMS]
-        ]
-
-
-def _html_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{_html(value)}</td>' for value in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _html(value: object) -> str:
-    """A value as inert HTML: crawled sites choose most texts."""
-    if value is None:
-        return ""
-    if isinstance(value, int):
-        return f"{value:,}"
-    text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-    return escape(inert(text, SHOWN_CHARACTERS))
