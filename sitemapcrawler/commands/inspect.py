@@ -40,7 +40,7 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import as_json
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
-from sitemapcrawler.terminal.streams import StandardOutput, wants_colour
+from sitemapcrawler.terminal.streams import StandardOutput, is_terminal, wants_colour
 from sitemapcrawler.urls.display import counted, inert
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
@@ -87,7 +87,6 @@ class Inspector:
         """Inspect, and return the exit code."""
         self._crawler = crawler
         crawler.signals.connect(self._add, signals.item_scraped)
-        crawler.signals.connect(self.output.watch, signals.engine_started)
         code = run(process, crawler, arguments, planned)
         if not self.output.gone and self.output.error is None:
             self._conclude(code)
@@ -100,7 +99,7 @@ class Inspector:
         rows = self._inspection.add(item)
         if self._show != URLS or not self.output.is_open:
             return
-        await self.output.send(as_json.lines(rows, self._inspection, self.output.encoding))
+        await self.output.send(as_json.lines(rows, self._inspection, sys.stdout.encoding))
         for row in rows:
             if isinstance(row, SitemapRecord) and row.outcome not in READ and self._inspection.single is not row:
                 self._tell(row)
@@ -129,10 +128,10 @@ class Inspector:
         if complaint is not None:
             self._complain(complaint)
 
-    def _screen(self) -> Screen:
-        output = self.output
-        width = shutil.get_terminal_size().columns if output.is_terminal or os.environ.get("COLUMNS") else 0
-        return Screen(width, output.encoding.lower().startswith("utf"), wants_colour(sys.stdout))
+    @staticmethod
+    def _screen() -> Screen:
+        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) or os.environ.get("COLUMNS") else 0
+        return Screen(width, sys.stdout.encoding.lower().startswith("utf"), wants_colour(sys.stdout))
 
     def _complaint(self, code: int) -> str | None:
         """Return one line on why not everything was read; None if the output shows it."""

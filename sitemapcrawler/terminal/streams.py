@@ -5,13 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
-from pathlib import Path
 from typing import IO, TextIO, TypeGuard
 
 from sitemapcrawler.rules.catalogue import Paint
@@ -104,21 +100,16 @@ def _chunks(source: IO[bytes], limit: int) -> Iterator[bytes]:
 
 
 class StandardOutput:
-    """Standard output that notices when its reader goes away. Characters that its encoding lacks become backslash
-    escapes."""
+    """Standard output of a crawl. It notices when its reader goes away."""
 
-    def __init__(self, ended: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, ended: Callable[[], None]) -> None:
         """`ended`: called once, when nothing more can be written."""
         self.gone = False
         """True if the reader has gone (`| head`)."""
-        self.error = None if sys.stdout is not None else CLOSED
+        self.error: str | None = None
         """Why nothing can be written, in a few words; None if it can."""
         self._ended = ended
         self._turn = asyncio.Lock()
-        self._unwatch: Callable[[], object] = lambda: None
-        self._file: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
-        self.encoding: str = getattr(sys.stdout, "encoding", None) or "utf-8"
-        self.is_terminal = self._file is not None and sys.stdout.isatty()
 
     @property
     def is_open(self) -> bool:
@@ -127,66 +118,30 @@ class StandardOutput:
 
     def write(self, text: str) -> None:
         """Write text at once."""
-        if self.is_open and text:
-            self._take_note(self._put(text))
+        if self.is_open:
+            self._put(text)
+            self._take_note()
 
     async def send(self, text: str) -> None:
         """Write text after everything sent before, without blocking the event loop on a slow reader."""
         async with self._turn:
-            if self.is_open and text:
-                self._take_note(await asyncio.to_thread(self._put, text))
+            if self.is_open:
+                await asyncio.to_thread(self._put, text)
+                self._take_note()
 
-    def _put(self, text: str) -> Exception | None:
-        """Write text; return the error, if any."""
-        if self._file is None:
-            return None
+    def _put(self, text: str) -> None:
         try:
-            self._file.write(text.encode(self.encoding, "backslashreplace"))
-            self._file.flush()
-        except (OSError, ValueError) as error:
-            return error
-        return None
+            self.gone = not put(text)
+        except OutputError as error:
+            self.error = str(error)
 
-    def _take_note(self, problem: Exception | None) -> None:
-        if isinstance(problem, BrokenPipeError):
-            self.leave()
-        elif problem is not None and self.is_open:
-            self.error = f"standard output cannot be written: {getattr(problem, 'strerror', None) or problem}"
-            self._end()
-
-    def leave(self) -> None:
-        """Stop writing because the reader has gone."""
-        if self.is_open:
-            self.gone = True
-            self._end()
-
-    def watch(self) -> None:
-        """Notice in the running event loop that the reader goes away while there is nothing to write."""
-        if self._file is None or not self.is_open:
-            return
-        with suppress(OSError, NotImplementedError):  # anything but a pipe is noticed when written to
-            number = self._file.fileno()
-            if stat.S_ISFIFO(os.fstat(number).st_mode):
-                loop = asyncio.get_running_loop()
-                loop.add_reader(number, self.leave)
-                self._unwatch = partial(loop.remove_reader, number)
-
-    def _end(self) -> None:
-        self._unwatch()
-        if self._file is not None:
-            silence(self._file)
-        self._ended()
+    def _take_note(self) -> None:
+        if not self.is_open:
+            self._ended()
 
 
-def silence(stream: IO[str] | IO[bytes]) -> None:
-    """Discard buffered output, so that the interpreter's last flush does not fail. Source:
-    https://docs.python.org/3/library/signal.html#note-on-sigpipe"""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), stream.fileno())
-
-
-def pour(source: IO[bytes]) -> None:
-    """Write a whole file to standard output; end quietly if the reader has gone. Raises OutputError if writing
+def pour(source: IO[bytes]) -> bool:
+    """Write a whole file to standard output. Returns False if its reader has gone. Raises OutputError if writing
     fails."""
     try:
         descriptor = sys.stdout.fileno()
@@ -196,16 +151,18 @@ def pour(source: IO[bytes]) -> None:
             while written < len(chunk):
                 written += os.write(descriptor, chunk[written:])
     except BrokenPipeError:
-        pass
+        return False
     except OSError as error:
         raise OutputError(f"standard output cannot be written: {error.strerror}") from None
+    return True
 
 
-def put(text: str) -> None:
-    """Write text to standard output, escaping characters that its encoding lacks. Raises OutputError like `pour`."""
+def put(text: str) -> bool:
+    """Write text to standard output, escaping characters that its encoding lacks. Returns and raises what `pour`
+    does."""
     if sys.stdout is None:
         raise OutputError(CLOSED)
-    pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
+    return pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
 
 
 def wants_colour(stream: TextIO | None) -> bool:

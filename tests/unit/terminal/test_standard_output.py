@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.terminal.streams import CLOSED, StandardOutput
+from sitemapcrawler.terminal.streams import StandardOutput
 
 
 def output(monkeypatch: pytest.MonkeyPatch, number: int, encoding: str = "utf-8") -> tuple[StandardOutput, list[str]]:
@@ -72,7 +72,7 @@ def test_reader_that_has_gone_ends_the_output_once(monkeypatch: pytest.MonkeyPat
     written.write("a\n")
     written.write("b\n")
     assert (written.gone, written.error, ends) == (True, None, ["end"])
-    sys.stdout.close()  # as at the end of the process, without an exception
+    sys.stdout.close()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -82,10 +82,3 @@ def test_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written.error == "standard output cannot be written: No space left on device"
     assert (written.gone, ends) == (False, ["end"])
     sys.stdout.close()
-
-
-def test_closed_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", None)
-    written = StandardOutput()
-    written.write("a\n")
-    assert (written.error, written.is_open, written.is_terminal) == (CLOSED, False, False)
