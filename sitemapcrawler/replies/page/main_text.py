@@ -93,7 +93,8 @@ NAMES_OF_PARTS = ("h2,h3,h4,h5", "b,strong,div,span,p")
 CAPTIONS = frozenset(("div", "span", "p"))
 BOXES = frozenset(("div", "section", "article", "ul", "ol", "dl", "table"))
 CELLS = frozenset(("td", "th", "dd", "dt"))
-TABLES = "ul,ol,dl,table,address"
+TABLES = "ul,ol,dl,table,address,pre,figcaption"
+"""Selector of lists, tables, code and captions, whose numbers all count."""
 INLINE = "a,b,strong,i,em,u,span,font,small,mark,sup,sub,abbr,data,time"
 FACTS = "div,p,span"
 MIN_FACTS = 3
@@ -349,7 +350,7 @@ class _Part:
         return [node for node in self.root.css(selector) if node.mem_id not in self._holders]
 
     def tables(self) -> list[LexborNode]:
-        """Return lists and tables without links, but for those that lay out the page."""
+        """Return lists, tables, code and captions without links, but for tables that lay out the page."""
         found = self.outside(TABLES)
         for nodes in grouped(filter(_has_two, self.root.css(FACTS)), of_columns=True):
             if len(nodes) >= MIN_FACTS and all(map(_is_fact, nodes)):
@@ -646,7 +647,7 @@ class _Part:
         """Remove lists of links and of teasers of other pages, if the page has a text of its own."""
         inside: dict[int, list[LexborNode]] = {}  # elements with links, by the element around them
         links: dict[int, int] = {}  # characters in links, by element
-        for link in islice(self.root.css("a"), MAX_LINKS):
+        for link in islice(self.root.css("a[href]"), MAX_LINKS):
             if IS_NO_PAGE(link.attributes.get("href") or ""):
                 continue
             links[link.mem_id] = self._ink(link)

@@ -23,8 +23,10 @@ from sitemapcrawler.replies.page.nodes import (
 from sitemapcrawler.replies.page.tokens import has_price
 
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
-LINKED = ",".join(f"{heading} a,a {heading}" for heading in SUBHEADINGS.split(","))
-"""Selector of headings that are links."""
+AWAY = 'a:not([href*="#"])'
+"""Selector of links, but for those to a part of a page, such as a post of a thread."""
+LINKED = ",".join(f"{heading} {AWAY},{AWAY} {heading}" for heading in SUBHEADINGS.split(","))
+"""Selector of headings that are such links."""
 BLOCKS = "p,div,img,figure"
 """Selector of what a link is around that is more than a part of a sentence."""
 PICTURED = f"img,{SUBHEADINGS}"

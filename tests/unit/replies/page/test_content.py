@@ -302,6 +302,8 @@ def test_comments_longer_than_the_article() -> None:
         + 2 * "<div><div><i>Height</i><b>7</b></div></div>"
         + "<div><div><i>Width</i><b>{}</b></div></div></div>",
         "<div>2.5-{}.5 kg</div>",
+        "<pre><code>every {} h</code></pre>",
+        "<figure><figcaption>Cast in 18{}</figcaption></figure>",
         "<div>€ {}.950</div><div>132 keer bekeken deze week, 4 mensen hebben deze auto bewaard</div>",
         "<div>+45.33.{}.53.00</div>",
         "<div>The garden is open until {} October 2027.</div>",
@@ -357,6 +359,8 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         ("<div><h2>Ann</h2><footer>Aarhus</footer></div>Blue", "<div><h2>Ann</h2><footer>Aarhus</footer></div>"),
         ("<footer>Ask us</footer><main>Blue</main>", "<footer>Ask us</footer><main>Red</main>"),
         ("<div class=slider><p>Brass</p></div>", "<div class=slider><p>Steel</p></div>"),
+        (f"<div>{3 * '<div><div><a class=title>How bright is it?</a></div><div>40 W</div></div>'}</div>", ""),
+        (3 * "<div><h3><a href=/t#p7>Lamps of brass</a></h3>It shines in the dark, and weighs 3 kg.</div>", ""),
     ],
     ids=[
         "a table in prose", "products of a category", "posts", "a section", "a price above teasers",
@@ -364,7 +368,7 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         "links in a sentence", "parts of the page", "plans", "a price after a count", "a sentence",
         "the heading of a section", "headings that can be edited", "cards with a heading alone", "a price in a form",
         "a text that relates to the page", "pictures", "pictures with a sentence", "a text beside a quotation", "a text behind a card",
-        "a text behind a footer", "a slide",
+        "a text behind a footer", "a slide", "questions without links", "posts with links to themselves",
     ],
 )  # fmt: skip
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
