@@ -185,7 +185,7 @@ class Params(BaseModel):
         Annotated[str, Text(values.crawler_of_robots)] | None,
         Argument("the name of a crawler, such as Googlebot", Use.ONE_SITE, needs=("render",)),
     ] = None
-    """Load no script or data that robots.txt denies this crawler."""
+    """Load no script or data that robots.txt disallows for this crawler."""
     urls: Annotated[
         Annotated[str, Text(values.list_file)] | None,
         Argument(

@@ -524,7 +524,7 @@ def _crawlers(crawlers: Iterable[CrawlerAccess]) -> Iterator[Row]:
     """Yield how many listed URLs each crawler may fetch, and how many not."""
     for one in crawlers:
         if one.may_not_fetch:
-            yield one.crawler, one.may_fetch, None, f"{one.may_not_fetch:,} denied by robots.txt"
+            yield one.crawler, one.may_fetch, None, f"{one.may_not_fetch:,} blocked by robots.txt"
 
 
 def _coverage(coverage: Coverage) -> Iterator[Row]:
@@ -593,7 +593,7 @@ def _revisits(found: Revisits) -> Iterator[Row]:
     rows: list[tuple[str, Revisits | FileRevisits]] = [("All files", found)]
     rows += [(file.sitemap, file) for file in found.files]
     for name, one in rows:
-        faults = f"{one.moved:,} moved, page the same; {one.stayed:,} stayed, content changed"
+        faults = f"{one.moved:,} changed, page the same; {one.stayed:,} stayed, content changed"
         yield name, one.true, one.true / one.compared, f"of {one.compared:,} are true; {faults}"
 
 

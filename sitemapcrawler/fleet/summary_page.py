@@ -68,7 +68,7 @@ def health(overview: Overview) -> Health:
     """Verdict on the whole fleet, by its findings as for one crawl (`wording.health`)."""
     in_all, done = overview.totals.domains, results(overview)
     if not in_all:
-        return Health(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
+        return Health(Level.UNKNOWN, "No domain", ["The data set has no finished domain."])
     errors, warnings = overview.totals.with_errors, overview.totals.with_warnings
     states = [f"{overview.states[state]:,} {text}" for state, text in MISSING.items() if overview.states.get(state)]
     sentences = [f"{listed(states)}."] if states else []

@@ -125,7 +125,7 @@ def may_fetch(found: CrawlerAccess) -> Cell | None:
         return None
     listed = found.may_fetch + found.may_not_fetch
     denied = found.may_not_fetch / listed if listed else 0.0
-    note = f"{percent(found.may_not_fetch, listed)} denied" if found.may_not_fetch else ""
+    note = f"{percent(found.may_not_fetch, listed)} blocked" if found.may_not_fetch else ""
     return Cell(f"{found.may_fetch:,} of {counted(listed, 'listed page')}", denied, note)
 
 
@@ -159,7 +159,7 @@ def has_fetched(found: CrawlerAccess) -> Cell | None:
         f"last on {_day(fetches.last)}" if fetches.last else "",
         f"{fetches.days:,.1f} days after lastmod (median)" if fetches.days is not None else "",
         f"{counted(fetches.errors, 'page')} answered with an error" if fetches.errors else "",
-        f"{counted(fetches.denied, 'page')} although denied" if fetches.denied else "",
+        f"{counted(fetches.denied, 'page')} although disallowed" if fetches.denied else "",
         f"{counted(fetches.pretended, 'request')} of other programs under its name" if fetches.pretended else "",
     ]
     listed = fetches.fetched + fetches.not_fetched

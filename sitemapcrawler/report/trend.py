@@ -115,5 +115,5 @@ def _sentence(drawn: Sequence[Run]) -> str:
 
 def _more(change: int, noun: str, which: str = "") -> str:
     if not change:
-        return f"as many {noun}s{which}"
+        return f"the same number of {noun}s{which}"
     return counted(abs(change), f"{'more' if change > 0 else 'fewer'} {noun}") + which

@@ -46,8 +46,8 @@ READING = {
     "ok": "complete",
     "recovered": "with repairs",
     "truncated": "cut short",
-    "failed": "not at all",
-    "blocked": "forbidden",
+    "failed": "not read",
+    "blocked": "blocked by robots.txt",
     "unchanged": "complete, unchanged",
 }
 """How much of a file was read, by outcome."""
@@ -58,7 +58,7 @@ UNCHECKED = {
     "sampled-out": "not in the sample",
     "off-site": "on another host",
     "unreadable": "bytes of the URL are not in the file's encoding",
-    "stopped": "the crawl ended, or gave up on the host or a proxy, before",
+    "stopped": "the crawl ended first, or gave up on the host or a proxy",
 }
 """Why URLs were not requested, by reason in the summary."""
 REPLIES = {
@@ -72,7 +72,7 @@ REPLIES = {
     "reset": "connection closed early",
     "truncated": "answer truncated",
     "too-large": "answer too large",
-    "redirect-loop": "redirects without end",
+    "redirect-loop": "redirect loop",
     "address-refused": "address is never requested",
     "unchecked": "not requested",
 } | {reason: f"not requested: {why}" for reason, why in UNCHECKED.items()}
@@ -84,13 +84,13 @@ GETS = {
     "other-content": "a different page",
     "slow": "the same page, slowly",
     "same": "the same page as this crawl",
-    "not-asked": "not requested: robots.txt denies it",
+    "not-asked": "not requested: blocked by robots.txt",
 }
 ROBOTS = {
     "parsed": "read",
     "unavailable": "missing: everything is allowed",
     "too-many-redirects": "too many redirects: everything is allowed",
-    "unreachable": "no answer: everything is denied",
+    "unreachable": "no answer: everything is disallowed",
 }
 """Result of fetching robots.txt, by outcome; see `robots_result`."""
 EVIDENCE = {
@@ -104,14 +104,14 @@ EVIDENCE = {
     "newer_than_page": "newer than the page says",
 }
 """Evidence against lastmod dates, by kind."""
-SHELL = "the HTML is the same as for a made-up URL (rendered by scripts, or behind a wall)"
+SHELL = "the HTML is the same as for a made-up URL (rendered by scripts, or behind a login or bot wall)"
 """Why nothing is known of a shell."""
 DIFFERING = {
     "rules": "applied by one crawl only",
-    "compare": "other lists, or none",
+    "compare": "different lists, or none",
     "max_pages": "not all links were followed",
-    "agents": "other crawlers",
-    "content_hash": "the earlier version hashed contents in another way",
+    "agents": "different crawlers",
+    "content_hash": "the earlier version hashed contents differently",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
 WHAT_CHANGED = {"entry": "sitemap entry", "lastmod": "lastmod only", "robots": "robots.txt"}
@@ -317,7 +317,7 @@ PARTIAL = {
     "shutdown": "it was stopped",
     "store": "what it read could not be stored",
     PROXY: "a proxy failed",
-    "internal error": "of an internal error, see the log",
+    "internal error": "an internal error occurred, see the log",
 }
 """Why a crawl ended early, by `partial` of the summary."""
 SKIPPED = {
@@ -515,10 +515,10 @@ def true_dates(found: Revisits) -> str:
     """How many dates proved true since the baseline, in one sentence."""
     dates = f"{found.true:,} of {counted(found.compared, 'lastmod date')}"
     if found.true == found.compared:
-        return f"Dates follow the content: {dates} moved with it or stayed with it."
+        return f"Dates follow the content: {dates} changed or stayed with it."
     faults = [
-        f"{found.moved:,} moved although the page is the same" if found.moved else "",
-        f"{found.stayed:,} stayed although the content has changed" if found.stayed else "",
+        f"{found.moved:,} changed although the page did not" if found.moved else "",
+        f"{found.stayed:,} did not change although the content did" if found.stayed else "",
     ]
     return f"Google can trust {dates}: {' and '.join(filter(None, faults))}."
 
@@ -682,7 +682,7 @@ def _no_robots(robots: Sequence[RobotsRecord], partial: str | None) -> str:
 def robots_result(record: RobotsRecord) -> str:
     """Describe what fetching a robots.txt means for crawlers."""
     if record.status == TOO_MANY_REQUESTS:
-        return "too many requests: everything is denied to Google, but allowed to most others"
+        return "too many requests: Google treats everything as disallowed, most others as allowed"
     return ROBOTS.get(record.outcome, record.outcome)
 
 
@@ -690,7 +690,7 @@ def compared(found: ComparedList) -> str:
     """A sentence about what was read of a list."""
     told = [f"{counted(found.rows, 'row')}, {found.format}"]
     told += [f"{number:,} {what}" for number, what in (
-        (found.left_out, "no pages to index"), (found.offsite, "of other sites"), (found.unread, "without a URL"),
+        (found.left_out, "not pages to index"), (found.offsite, "of other sites"), (found.unread, "without a URL"),
         (found.inspected, "with an index status of Google"),
     ) if number]  # fmt: skip
     return "; ".join(told)
@@ -717,12 +717,12 @@ UNREAD_PAGES = {
     "blocked": "blocked by robots.txt",
     "off-site": "on another host",
     "unreadable": "damaged URL in the sitemap",
-    "no-html": "no HTML",
+    "no-html": "not HTML",
     "redirected": "redirected",
     "stopped": "skipped, since the crawl ended early",
 }
 """Why the links of a page are unknown, by reason in the summary; other reasons are kinds of replies."""
-GRAPH_ENDS = {"max_pages": "max_pages was reached", "depth": "pages link to ever more pages"}
+GRAPH_ENDS = {"max_pages": "max_pages was reached", "depth": "links lead to ever more pages"}
 """What ended following links early, by `partial` of the graph."""
 
 
@@ -739,7 +739,7 @@ def graph(found: LinkGraph) -> list[str]:
     if not found.home_read:
         told.append("No home page was read, so clicks are unknown.")
     apart = f"{counted(found.nofollow, 'link')} with nofollow and {counted(found.offsite, 'link')} to other sites"
-    return [*told, f"{apart} do not count. Links made by JavaScript are not seen."]
+    return [*told, f"{apart} do not count. Links added by JavaScript are not seen."]
 
 
 def _not_judged(report: Report) -> list[str]:

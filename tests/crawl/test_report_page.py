@@ -463,7 +463,7 @@ def test_chosen_urls_are_saved_and_copied(open_page: Any, tmp_path: Path) -> Non
     assert rows[0] == {
         "URL": f"{reports.SITE}/de/lamps/lamp-000003", "Indexability": "not found", "First status": "404",
         "Problems": "status-not-found", "Leads to": "", "Listed in": f"{reports.SITE}/sitemaps/products-004.xml.gz",
-        "Line": "3", "Last modified": "2026-04-04", "Crawlers denied": "CCBot GPTBot", "At Google": "", "Change": "unchanged",
+        "Line": "3", "Last modified": "2026-04-04", "Blocked crawlers": "CCBot GPTBot", "At Google": "", "Change": "unchanged",
     }  # fmt: skip
     explorer.root.get_by_role("button", name="Copy", exact=True).click()
     explorer.root.get_by_role("button", name="Copied").wait_for()

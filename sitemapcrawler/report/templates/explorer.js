@@ -3,11 +3,11 @@
 // page.js.
 const FACETS = {
   indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", host: "Host", segment: "Segment",
-  folder: "Folder", month: "Last modified", denied: "Crawler denied", google: "At Google", change: "Change",
+  folder: "Folder", month: "Last modified", denied: "Blocked crawler", google: "At Google", change: "Change",
 };
 const COLUMNS = {
   loc: "URL", indexability: "Indexability", status: "First status", problem: "Problems", target: "Leads to",
-  sitemap: "Listed in", line: "Line", segment: "Segment", lastmod: "Last modified", denied: "Crawlers denied", google: "At Google", change: "Change",
+  sitemap: "Listed in", line: "Line", segment: "Segment", lastmod: "Last modified", denied: "Blocked crawlers", google: "At Google", change: "Change",
 };
 const IN_DETAILS = new Set(["line"]);  // a column of the CSV and of the details only: the sitemap's cell has it
 const ADDRESSES = new Set(["loc", "target", "sitemap"]);  // columns in which a text is found anywhere, in others at the start of a word

@@ -144,7 +144,7 @@ def trouble(reply: ReplyRecord) -> str | None:
     if reply.kind == ReplyKind.REDIRECTED:
         return f"redirects ({statuses(reply)}) to {quoted(reply.final_url or '')}"
     if reply.kind == ReplyKind.REDIRECT_LOOP:
-        return f"redirects without end: {reply.error}"
+        return f"redirects in a loop: {reply.error}"
     if is_unanswered(reply):
         return f"does not answer ({reply.kind}): {reply.error}"
     return f"is truncated: {reply.error}" if reply.kind in CUT else None
@@ -179,13 +179,13 @@ class Estimate(Share):
         return self.checked == self.population
 
     def __str__(self) -> str:
-        """Format as `2.0 % of 9,000 (1.1 to 3.3 %, by 600 of them)`."""
+        """Format as `2.0 % of 9,000 (1.1 to 3.3 %, from a sample of 600)`."""
         if not self.checked:
-            return f"unknown of {self.population:,}: none was checked"
+            return f"unknown: none of {self.population:,} was checked"
         if self.exact:
             return f"{_percent(self.share)} % of {self.population:,}"
         interval = f"{_percent(self.low)} to {_percent(self.high)} %"
-        return f"{_percent(self.share)} % of {self.population:,} ({interval}, by {self.checked:,} of them)"
+        return f"{_percent(self.share)} % of {self.population:,} ({interval}, from a sample of {self.checked:,})"
 
 
 def estimate(bad: int, checked: int, population: int) -> Estimate:

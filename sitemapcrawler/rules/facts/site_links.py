@@ -286,7 +286,7 @@ TARGET_FAULTS: Mapping[str, TargetFault] = {
         """
         CASE o.reply.kind WHEN 'ok' THEN 'is a soft 404: ' || o.reply.soft_404
                           WHEN 'http-error' THEN 'answers ' || o.reply.final_status
-                          WHEN 'redirect-loop' THEN 'redirects without end'
+                          WHEN 'redirect-loop' THEN 'redirects in a loop'
                           ELSE 'does not answer (' || o.reply.kind || ')' END""",
     ),
     "hreflang-target-redirect": TargetFault(

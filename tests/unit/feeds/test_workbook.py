@@ -396,7 +396,7 @@ class TestSummary:
             ["answered with an HTTP error", 66],
             ["not requested: not in the sample", 3],
             ["noindex", 100],
-            ["GPTBot", 95, "5 denied by robots.txt"],
+            ["GPTBot", 95, "5 blocked by robots.txt"],
             ["include", 2, "entries were left out: not matched by include"],
             ["robots-x", 1, "file that the rule could not check"],
         ):
@@ -430,7 +430,7 @@ class TestSummary:
         revisits = Revisits(40, 4, 35, 1, [FileRevisits("=a.xml", 40, 4, 35, 1)])
         rows = list(book(SummaryRecord(revisits=revisits))["Summary"].iter_rows(values_only=True))
         at = next(number for number, row in enumerate(rows) if row[0] == "Dates since the baseline")
-        text = "of 40 are true; 35 moved, page the same; 1 stayed, content changed"
+        text = "of 40 are true; 35 changed, page the same; 1 stayed, content changed"
         assert [row[:4] for row in rows[at + 1 : at + 3]] == [("All files", 4, 0.1, text), ("=a.xml", 4, 0.1, text)]
 
     def test_meanings_are_plain_text(self) -> None:

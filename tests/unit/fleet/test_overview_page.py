@@ -83,7 +83,7 @@ def test_page_holds_every_section_in_order(shown: Overview) -> None:
 def test_sections_without_data_say_why() -> None:
     tree = parsed(page(Overview()))
     told = {section.get("id"): " ".join(section.text_content().split()) for section in tree.xpath("//main/section")}
-    assert "holds no domain that is done" in told["domains"]
+    assert "has no finished domain" in told["domains"]
     assert "There is no domain." in told["troubles"]
     assert "No domain has a result." in told["rules"]
     assert "verify=head" in told["replies"]

@@ -94,7 +94,7 @@ def test_what_crawlers_get_is_a_column() -> None:
     assert (table.columns, table.free) == (["May fetch", "Gets"], ["Bingbot"])
     gets = {row.name: row.cells[1] for row in table.rows}
     assert {name: cell and (cell.text, cell.note, cell.share) for name, cell in gets.items()} == {
-        "CCBot": ("not requested: robots.txt denies it", "", 0),
+        "CCBot": ("not requested: blocked by robots.txt", "", 0),
         "GPTBot": ("refused: 403, page of Cloudflare", "3 of 4 pages", 0.75),
         "Googlebot": ("the same page as this crawl", "5 pages", 0),
     }

@@ -59,7 +59,7 @@ def test_page_that_takes_no_place_is_not_listed_instead(rule: str, reply: ReplyR
         (moved("https://www.example.com/a"), Target("https://www.example.com/a", indexable=True), "redirects",
          "https://www.example.com/a", "List the target instead."),
         (moved(redirects=[Hop(302, LOC)]), Target(NEW, indexable=True), "redirects", NEW, "otherwise keep the entry"),
-        (moved(kind="redirect-loop"), None, "redirects without end", None, "fix the redirect"),
+        (moved(kind="redirect-loop"), None, "redirect loop", None, "fix the redirect"),
         (copy(NEW), Target(NEW, indexable=True), "canonical", NEW, "List the target instead."),
         (copy(NEW), None, "canonical", NEW, "correct the canonical"),
     ],

@@ -60,7 +60,7 @@ def test_runs_of_another_site_are_left_out() -> None:
     ("before", "now", "sentence"),
     [
         ((5, 90), (7, 89), "2 more URLs with errors, 1 fewer indexable URL."),
-        ((5, 90), (5, 90), "as many URLs with errors, as many indexable URLs."),
+        ((5, 90), (5, 90), "the same number of URLs with errors, the same number of indexable URLs."),
         ((1200, None), (0, None), "1,200 fewer URLs with errors."),
         ((5, None), (4, 90), "1 fewer URL with errors."),
     ],
@@ -90,7 +90,9 @@ def test_what_cannot_be_compared_is_a_gap_and_the_table_says_why(fields: dict[st
 
 def test_files_with_errors_are_named_if_their_number_differs() -> None:
     sentence = text(made(run(1, 0, 90, files=0), run(2, 0, 90, files=2)).sentence)
-    assert sentence.endswith(": as many URLs with errors, 2 more files with errors, as many indexable URLs.")
+    assert sentence.endswith(
+        ": the same number of URLs with errors, 2 more files with errors, the same number of indexable URLs."
+    )
 
 
 def test_runs_that_counted_findings_are_gaps_of_errors_alone() -> None:
@@ -123,7 +125,7 @@ def test_unverified_runs_have_no_chart_of_indexable_urls() -> None:
 def test_unknown_urls_are_told_apart_from_indexable_ones() -> None:
     before, now = run(1, 5, 90), run(2, 5, 60, unknown=30)
     assert text(made(before, now).sentence).endswith(
-        ": as many URLs with errors, 30 fewer indexable URLs, 30 more unknown URLs."
+        ": the same number of URLs with errors, 30 fewer indexable URLs, 30 more unknown URLs."
     )
     tree = html.fromstring(page(Report(SummaryRecord(), runs=[before, now])))
     table = tree.xpath("//table[.//th[contains(., 'Unknown')]]")[0]

@@ -148,8 +148,8 @@ def test_advice_to_check_pages_is_given_only_if_any_is_listed() -> None:
     [
         (200, "parsed", "read"),
         (404, "unavailable", "missing: everything is allowed"),
-        (429, "unavailable", "too many requests: everything is denied to Google, but allowed to most others"),
-        (None, "unreachable", "no answer: everything is denied"),
+        (429, "unavailable", "too many requests: Google treats everything as disallowed, most others as allowed"),
+        (None, "unreachable", "no answer: everything is disallowed"),
     ],
 )
 def test_result_of_robots_txt(status: int | None, outcome: str, expected: str) -> None:
@@ -270,11 +270,11 @@ def test_rendered_pages_are_counted(results: dict[str, int], told: str) -> None:
     ("found", "said"),
     [
         (Revisits(40, 4, 35, 1),
-         "Google can trust 4 of 40 lastmod dates: 35 moved although the page is the same and 1 stayed although the content "
-         "has changed."),
+         "Google can trust 4 of 40 lastmod dates: 35 changed although the page did not and 1 did not change although the "
+         "content did."),
         (Revisits(1200, 0, 1200, 0),
-         "Google can trust 0 of 1,200 lastmod dates: 1,200 moved although the page is the same."),
-        (Revisits(1, 1), "Dates follow the content: 1 of 1 lastmod date moved with it or stayed with it."),
+         "Google can trust 0 of 1,200 lastmod dates: 1,200 changed although the page did not."),
+        (Revisits(1, 1), "Dates follow the content: 1 of 1 lastmod date changed or stayed with it."),
     ],
 )  # fmt: skip
 def test_true_dates(found: Revisits, said: str) -> None:

@@ -102,7 +102,7 @@ def versions(
 REPLIES = [
     (ReplyRecord("http-error", status=404, final_status=404), "status", "answers 404"),
     (ReplyRecord("timeout"), "status", "does not answer (timeout)"),
-    (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects without end"),
+    (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects in a loop"),
     (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
     (ok("/en", "/y", refresh=at("/x")).reply, "redirect", "redirects to '/x'"),
     (ok("/en", soft_404="'Not found'", noindex=True).reply, "status", "is a soft 404: 'Not found'"),

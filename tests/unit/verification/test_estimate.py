@@ -81,7 +81,7 @@ def test_samples_by_number_hold_the_truth() -> None:
 def test_nothing_checked_tells_nothing() -> None:
     told = estimate(0, 0, 50)
     assert (told.checked, told.low, told.high) == (0, 0, 1)
-    assert str(estimate(0, 0, 0)) == "unknown of 0: none was checked"
+    assert str(estimate(0, 0, 0)) == "unknown: none of 0 was checked"
 
 
 def test_all_checked_is_exact() -> None:
@@ -112,10 +112,10 @@ def test_wide_samples_of_large_sites_agree_with_the_normal_distribution() -> Non
 @pytest.mark.parametrize(
     ("bad", "checked", "population", "text"),
     [
-        (12, 600, 9000, "2.0 % of 9,000 (1.1 to 3.4 %, by 600 of them)"),
-        (0, 40_000, 10**6, "0.0 % of 1,000,000 (0.0 to 0.01 %, by 40,000 of them)"),
-        (0, 0, 50, "unknown of 50: none was checked"),
-        (39_999, 40_000, 10**6, "100.00 % of 1,000,000 (99.99 to 100.00 %, by 40,000 of them)"),
+        (12, 600, 9000, "2.0 % of 9,000 (1.1 to 3.4 %, from a sample of 600)"),
+        (0, 40_000, 10**6, "0.0 % of 1,000,000 (0.0 to 0.01 %, from a sample of 40,000)"),
+        (0, 0, 50, "unknown: none of 50 was checked"),
+        (39_999, 40_000, 10**6, "100.00 % of 1,000,000 (99.99 to 100.00 %, from a sample of 40,000)"),
     ],
 )
 def test_estimate_as_text(bad: int, checked: int, population: int, text: str) -> None:
