@@ -291,10 +291,8 @@ class SitemapFile:
         self._record = SitemapRecord(url)
         facts = FileFacts(url, self._record, self._document, fetched_at=at)
         self._download = download
-        self._deflated = False
         if download is not None:
             facts.content_type, facts.content_encoding = download.content_type, download.content_encoding
-            self._deflated = "deflate" in download.content_encoding
             self._record.status, self._record.hops = download.status, download.hops
             self._record.final_url = download.final_url if download.hops else None
             self._record.etag, self._record.last_modified = download.etag, download.last_modified
@@ -381,7 +379,7 @@ class SitemapFile:
 
     def _read(self) -> Generator[UrlEntry | ChildEntry]:
         try:
-            for entries in self._document.read(self._counted(), self._deflated):
+            for entries in self._document.read(self._counted()):
                 self._judged.entries(entries, self._document.notes)
                 for entry in entries:
                     yield UrlEntry.convert(entry) if isinstance(entry, UrlRecord) else ChildEntry.convert(entry)

@@ -234,7 +234,7 @@ class Reading:
         notes = Notes()
         taken = 0
         began = time.monotonic()
-        for records in document.read(answer.body.chunks(), answer.deflated):
+        for records in document.read(answer.body.chunks()):
             if paused := time.monotonic() - began > SLICE_S:
                 yield None
                 began = time.monotonic()

@@ -115,14 +115,9 @@ class FetchResult:
         """The Content-Encoding header in lower case; empty if absent."""
         return (self.header("Content-Encoding") or "").strip().lower()
 
-    @property
-    def deflated(self) -> bool:
-        """True if Content-Encoding names deflate; gzip is detected from the content."""
-        return "deflate" in self.content_encoding
-
     def content(self, limit: int) -> bytes:
         """The decompressed body, at most `limit` bytes."""
-        return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults(), self.deflated))
+        return b"".join(inflate(self.body.chunks(), Limits(max_bytes=limit), Faults()))
 
 
 async def download(crawler: Crawler, request: Request) -> Response:

@@ -222,8 +222,6 @@ def _kept(storage: BodyStorage, url: str, final_url: str) -> Policy | None:
     kept = storage.named(final_url)
     with suppress(OSError):  # the body is damaged
         if kept is not None:
-            is_deflated = b"deflate" in (kept.headers.get("Content-Encoding") or b"")
-            limits = Limits(max_bytes=MAX_SITEMAP_BYTES)
-            body = b"".join(inflate(kept.chunks(), limits, Faults(), is_deflated))
+            body = b"".join(inflate(kept.chunks(), Limits(max_bytes=MAX_SITEMAP_BYTES), Faults()))
             return Policy.from_response(url, HTTP_OK, masked_bytes(body), base=final_url)
     return None

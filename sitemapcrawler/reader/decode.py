@@ -1,6 +1,6 @@
-"""Turns bytes into text: inflates gzip and deflate as a stream, within limits, then decodes the characters.
+"""Turns bytes into text: inflates gzip as a stream, within limits, then decodes the characters.
 
-Gzip is recognised by content; deflate by content if a header names it. The encoding comes from the byte order mark, the
+Gzip is recognised by content. The encoding comes from the byte order mark, the
 pattern of the first bytes, or the XML declaration; the default is UTF-8. What is not UTF-8 then has the encoding that
 the header names, as RFC 7303 demands, if it does. A header is not believed before, since servers often add a wrong one.
 """
@@ -11,7 +11,6 @@ import codecs
 import io
 import re
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
 from itertools import chain
 from typing import cast
 
@@ -28,15 +27,6 @@ TRAILER = 8
 DAMAGE = cast("type[Exception]", isal_zlib.error)
 RAW_DEFLATE = -15
 """wbits of zlib for data without header and trailer; 32 KiB window."""
-ZLIB = 15
-"""wbits of zlib for zlib's format (RFC 1950), which Content-Encoding deflate means. Some servers send raw deflate
-(RFC 9110, 8.4.1.2)."""
-TRIAL = 512
-"""Bytes needed to tell deflate from plain content; the longest block header of RFC 1951 is shorter."""
-ASCII_TEXT = bytes(range(0x20, 0x7F)) + b"\t\n\r"
-"""Plain text, some of which would pass for a compressed block. Deflated content beyond a few bytes has other bytes."""
-TRIAL_OUTPUT = 4096
-"""Bytes inflated to test for deflate."""
 INPUT_STEP = 512
 """Compressed bytes inflated at a time; at most this much before damage is lost."""
 OUTPUT_STEP = 64 * 1024
@@ -47,34 +37,22 @@ MAX_HEADER = 64 * 1024
 """Bytes of one gzip header, whose file name and comment are otherwise unbounded."""
 
 
-def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults, deflated: bool = False) -> Iterator[bytes]:
+def inflate(chunks: Iterable[bytes], limits: Limits, faults: Faults) -> Iterator[bytes]:
     """Yield the bytes inside any layers of gzip, at most `limits.max_bytes` of them.
 
-    `deflated`: Content-Encoding names deflate, so one layer may be deflate, with or without zlib's header.
     Damage, a missing end and an exceeded limit are noted in `faults`; the bytes before them are yielded. An empty chunk
     means that work was done without output yet.
     """
     stream = iter(chunks)
-    gzips = 0
     for layer in range(MAX_GZIP_LAYERS + 1):
-        window = None
         start, stream = yield from _peek(stream, len(MAGIC))
         if not start.startswith(MAGIC):
-            if deflated:
-                start, stream = yield from _peek(stream, TRIAL)
-                window = _window(start)
-                deflated = False
-            if window is None:
-                break
+            break
         if layer == MAX_GZIP_LAYERS:
             faults.add("doc-decompression-bomb", f"more than {MAX_GZIP_LAYERS} layers of gzip")
             return
-        if window is not None:
-            stream = _joined(_Layer(stream, limits, faults, "deflate").deflated(window))
-            continue
-        gzips += 1
-        if gzips > 1:
-            faults.add("doc-gzip-name-mismatch", f"compressed {gzips} times")
+        if layer:
+            faults.add("doc-gzip-name-mismatch", f"compressed {layer + 1} times")
         stream = _joined(_Layer(stream, limits, faults).read())
     yield from _limited(stream, limits.max_bytes, faults)
 
@@ -88,19 +66,6 @@ def _peek(stream: Iterator[bytes], size: int) -> Generator[bytes, None, tuple[by
             break
         yield b""
     return start, chain([start] if start else [], stream)
-
-
-def _window(start: bytes) -> int | None:
-    """Return zlib's wbits for deflated content, judged by its start; None for plain content."""
-    if not start.strip(ASCII_TEXT):
-        return None
-    is_zlib = len(start) > 1 and start[0] & 0x8F == 8 and int.from_bytes(start[:2]) % 31 == 0  # RFC 1950, 2.2
-    for window in (ZLIB, RAW_DEFLATE) if is_zlib else (RAW_DEFLATE,):
-        inflater = isal_zlib.decompressobj(window)
-        with suppress(DAMAGE):
-            if inflater.decompress(start, TRIAL_OUTPUT) or inflater.eof:
-                return window
-    return ZLIB if is_zlib else None
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -150,11 +115,9 @@ def header_size(data: bytes) -> int | None:
 
 
 class _Layer:
-    """One layer of compression. A gzip layer holds any number of consecutive members."""
+    """One layer of gzip, which holds any number of consecutive members."""
 
-    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults, name: str = "gzip") -> None:
-        """`name`: used in messages."""
-        self._name = name
+    def __init__(self, stream: Iterator[bytes], limits: Limits, faults: Faults) -> None:
         self._stream = stream
         self._max_ratio = limits.max_ratio
         self._faults = faults
@@ -177,17 +140,6 @@ class _Layer:
             self._skip_padding()
         if self._data:
             self._faults.add("doc-trailing-content", f"bytes after the end of the gzip data (member {members})")
-
-    def deflated(self, window: int) -> Iterator[bytes]:
-        """Yield the inflated bytes of deflate data. `window`: zlib's wbits."""
-        inflater = isal_zlib.decompressobj(window)
-        for out in self._inflated(inflater):
-            self._given += len(out)
-            yield out
-            if self._bomb():
-                return
-        if inflater.eof and (inflater.unused_data or self._fill(1)):
-            self._faults.add("doc-trailing-content", "bytes after the end of the deflate data")
 
     def _fill(self, size: int) -> bool:
         while len(self._data) < size:
@@ -237,11 +189,11 @@ class _Layer:
                     yield b"".join(parts)
                     parts, size = [], 0
         except DAMAGE as error:
-            self._faults.add("doc-gzip-error", f"the {self._name} data is damaged: {error}")
+            self._faults.add("doc-gzip-error", f"the gzip data is damaged: {error}")
         if size:
             yield b"".join(parts)
         if not inflater.eof and "doc-gzip-error" not in self._faults:
-            self._faults.add("doc-truncated", f"the {self._name} data ends before its end")
+            self._faults.add("doc-truncated", "the gzip data ends before its end")
 
     def _check_trailer(self, crc: int, size: int) -> None:
         if not self._fill(TRAILER):

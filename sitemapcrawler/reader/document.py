@@ -198,13 +198,12 @@ class Document:
         self._recovered = False
         self._builder: EntryBuilder | None = None
 
-    def read(self, chunks: Iterable[bytes], deflated: bool = False) -> Iterator[list[Entry]]:
+    def read(self, chunks: Iterable[bytes]) -> Iterator[list[Entry]]:
         """Yield the records in document order, in lists as they become known. Never raises because of the content.
 
-        An empty list means that no record is ready yet, so the caller may do other work. `deflated`: the response's
-        Content-Encoding names deflate.
+        An empty list means that no record is ready yet, so the caller may do other work.
         """
-        plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults, deflated))
+        plain = self._counted(inflate(self._begun(chunks), self._limits, self.faults))
         texts = decode(self._ended(plain), self.faults, self._charset)
         for records in self._entries(texts):
             left = self._limits.max_entries - self.url_count

@@ -7,7 +7,6 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from tests.crawl.documents import (
     text,
     urlset,
 )
-from tests.crawl.many_sites import visited
 from tests.crawl.site_server import (
     Exchange,
     Reply,
@@ -473,30 +471,3 @@ def test_limits_are_settings(site: SiteServer, tmp_path: Path) -> None:
         assert "20000 bytes" in record["error"]
         assert done.locs(record["sitemap"]) == pages("page", record["url_count"])
         assert record["url_count"] > 100
-
-
-def deflating(server: SiteServer, wbits: int) -> None:
-    """Send everything with Content-Encoding: deflate."""
-
-    def deflated(body: bytes) -> Reply:
-        packer = zlib.compressobj(wbits=wbits)
-        return Reply(packer.compress(body) + packer.flush(), headers={"Content-Encoding": "deflate"})
-
-    server.routes = {
-        "/robots.txt": deflated(b"User-agent: *\nDisallow: /no\n"),
-        "/": deflated(page('<link rel="sitemap" href="/found.xml">')),
-        "/found.xml": deflated(urlset("/a", "/no")),
-    }
-
-
-def test_content_encoding_deflate_is_read_everywhere(tmp_path: Path) -> None:
-    forms = {"zlib": zlib.MAX_WBITS, "raw": -zlib.MAX_WBITS}
-    programs = {name: partial(deflating, wbits=wbits) for name, wbits in forms.items()}
-    with visited(tmp_path, programs, settings={"RETRY_TIMES": 0}) as sites:
-        for name in forms:
-            record = sites.record(name, "/found.xml")
-            assert (record["outcome"], record["url_count"]) == ("ok", 2), name
-            blocked = [entry["loc"] for entry in sites.of(name, "url") if entry.get("blocked_for")]
-            assert blocked == [sites.servers[name].url("/no")], name
-    assert sites.crawl.code == 0
-    assert "doc-gzip-name-mismatch" not in sites.crawl.summary["rules"]

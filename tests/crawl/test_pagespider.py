@@ -76,7 +76,7 @@ SPIDERS = """
         name = "full"
 
         async def start(self):
-            def read(self, chunks, deflated):
+            def read(self, chunks):
                 raise MemoryError
 
             Document.read = read

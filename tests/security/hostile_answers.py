@@ -70,8 +70,6 @@ START = b"<urlset>"
 CODINGS: dict[str, Answering] = {
     "br": coded("br", [BROTLI_BOMB]),
     "zstd": coded("zstd", [ZSTD_BOMB]),
-    "deflate": coded("deflate", *deflated(START, 15, 4096)),
-    "raw-deflate": coded("deflate", *deflated(START, -15, 4096)),
     "gzip": coded("gzip", *deflated(START, -15, 4096, GZIP_HEAD)),
     "gzip-1000": coded(", ".join(["gzip"] * 1000), *deflated(START, -15, 4096, GZIP_HEAD)),
     "gzip-lines": coded(

@@ -149,22 +149,20 @@ def _is_utf8(start: bytes) -> bool:
     return True
 
 
-_ANY_HEADER = 32 + 15  # zlib's wbits: gzip or zlib, by header
-_NO_HEADER = -15  # raw deflate, which some servers send (RFC 9110, 8.4.1.2)
-_TELLING = 2  # bytes that tell a zlib header from raw data (RFC 1950, 2.2)
+_GZIP = 16 + 15  # zlib's wbits
 _DAMAGE = cast("type[Exception]", isal_zlib.error)
 
 
 class Inflater:
-    """Inflates one body. Damaged data, and codings other than gzip and deflate, give no bytes."""
+    """Inflates one body. Damaged data, and codings other than gzip, give no bytes."""
 
     def __init__(self, content_encoding: str | None) -> None:
         names = [name.strip().lower() for name in (content_encoding or "").split(",")]
-        self._codings = [name for name in names if name not in {"", "identity"}]
-        self.readable = all(name in {"gzip", "x-gzip", "deflate"} for name in self._codings) and len(self._codings) < 2
+        codings = [name for name in names if name not in {"", "identity"}]
+        self.readable = len(codings) < 2 and {"gzip", "x-gzip"}.issuperset(codings)
         """False if the coding is unknown, or the data is damaged."""
+        self._is_packed = bool(codings)
         self._inflater: isal_zlib.Decompress | None = None
-        self._start = b""
 
     @property
     def is_whole(self) -> bool:
@@ -173,31 +171,17 @@ class Inflater:
 
     def feed(self, data: bytes, limit: int) -> bytes:
         """Return the plain bytes of the next chunk, at most `limit`; the rest of the chunk is lost."""
-        if not self._codings:
+        if not self._is_packed:
             return data[:limit]
         if not self.readable or not data or limit < 1:  # zlib reads 0 as no limit
             return b""
         if self._inflater is None:
-            data = self._start = self._start + data
-            if len(data) < _TELLING:
-                return b""
+            self._inflater = isal_zlib.decompressobj(_GZIP)
         try:
-            return self._inflate(data, limit)
+            return self._inflater.decompress(data, limit)
         except _DAMAGE:
             self.readable = False
             return b""
-
-    def _inflate(self, data: bytes, limit: int) -> bytes:
-        if self._inflater is not None:
-            return self._inflater.decompress(data, limit)
-        try:
-            self._inflater = isal_zlib.decompressobj(_ANY_HEADER)
-            return self._inflater.decompress(data, limit)
-        except _DAMAGE:
-            if self._codings != ["deflate"]:
-                raise
-            self._inflater = isal_zlib.decompressobj(_NO_HEADER)
-            return self._inflater.decompress(data, limit)
 
 
 PAGE_LIMIT = 2 * 2**20

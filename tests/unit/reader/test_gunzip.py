@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -24,18 +24,10 @@ def packed(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def unpack(
-    data: bytes, size: int = 1 << 16, limits: Limits | None = None, deflated: bool = False
-) -> tuple[bytes, dict[str, int]]:
+def unpack(data: bytes, size: int = 1 << 16, limits: Limits | None = None) -> tuple[bytes, dict[str, int]]:
     faults = Faults()
-    plain = b"".join(inflate(pieces(data, size), limits or Limits(), faults, deflated))
+    plain = b"".join(inflate(pieces(data, size), limits or Limits(), faults))
     return plain, dict(faults.counts)
-
-
-def raw(data: bytes, level: int = -1) -> bytes:
-    """Deflate without a header."""
-    body = zlib.compressobj(level, wbits=-15)
-    return body.compress(data) + body.flush()
 
 
 def with_name(data: bytes, name: bytes = b"sitemap.xml", comment: bytes = b"made by us", extra: bytes = b"ab") -> bytes:
@@ -78,14 +70,12 @@ NOTED: dict[str, tuple[bytes, bytes, str]] = {
     **{f"{left} bytes of a header": (with_name(PLAIN)[:left], b"", "doc-truncated") for left in (3, 5, 9, 10, 12, 20)},
     "a header without end": (b"\x1f\x8b\x08\x08" + b"\0" * 6 + b"x" * (1 << 20), b"", "doc-truncated"),
     "bytes behind the end": (packed(PLAIN) + b"<html>", PLAIN, "doc-trailing-content"),
-    "bytes behind deflate": (zlib.compress(PLAIN) + b"more", PLAIN, "doc-trailing-content"),
 }
 
 
 @pytest.mark.parametrize(("data", "plain", "rule"), NOTED.values(), ids=NOTED)
 def test_what_is_wrong_around_the_content_is_noted(data: bytes, plain: bytes, rule: str) -> None:
-    deflated = data.startswith(zlib.compress(PLAIN))
-    assert unpack(data, 1 if len(data) < 100 else 4096, deflated=deflated) == (plain, {rule: 1})
+    assert unpack(data, 1 if len(data) < 100 else 4096) == (plain, {rule: 1})
 
 
 def test_more_layers_than_the_limit_are_an_attack() -> None:
@@ -170,81 +160,3 @@ def test_an_empty_piece_is_no_end() -> None:
     data = packed(PLAIN)
     parts = [b"", data[:5], b"", data[5:100], b"", b"", data[100:], b""]
     assert b"".join(inflate(parts, Limits(), Faults())) == PLAIN
-
-
-DEFLATED = {
-    "zlib": zlib.compress(PLAIN),
-    "zlib, stored": zlib.compress(PLAIN, 0),
-    "zlib, best": zlib.compress(PLAIN, 9),
-    "raw": raw(PLAIN),
-    "raw, stored": raw(PLAIN, 0),
-    "raw, best": raw(PLAIN, 9),
-    "deflate in gzip": packed(zlib.compress(PLAIN)),
-    "gzip in deflate": zlib.compress(packed(PLAIN)),
-    "plain, whatever the header says": PLAIN,
-    "gzip, whatever the header says": packed(PLAIN),
-}
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("data", DEFLATED.values(), ids=DEFLATED)
-def test_deflate_is_inflated_in_both_forms(data: bytes, size: int) -> None:
-    assert unpack(data, size, deflated=True) == (PLAIN, {})
-
-
-@pytest.mark.parametrize("data", [zlib.compress(PLAIN), raw(PLAIN)], ids=["zlib", "raw"])
-def test_deflate_without_its_header_is_not_guessed(data: bytes) -> None:
-    assert unpack(data) == (data, {})
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["User-agent: *\nDisallow: /\n" * 40, "# robots\n" * 90, "Sitemap: https://e.com/sitemap.xml\n" * 20, "https://e.com/\n" * 50,
-     "\ufeff" + PLAIN.decode(), "<", "#", "x", "sitemap", "", "c\n", ";;;" * 300],
-)  # fmt: skip
-def test_plain_content_that_is_called_deflate_is_read_as_it_is(text: str) -> None:
-    assert unpack(text.encode(), deflated=True) == (text.encode(), {})
-
-
-@pytest.mark.parametrize("data", [zlib.compress(b""), raw(b"")], ids=["zlib", "raw"])
-def test_deflated_nothing_is_nothing(data: bytes) -> None:
-    assert unpack(data, deflated=True) == (b"", {})
-
-
-@pytest.mark.parametrize("packed_up", [zlib.compress, raw], ids=["zlib", "raw"])
-def test_cut_and_damaged_deflate_keeps_what_came_before(packed_up: Callable[[bytes], bytes]) -> None:
-    data = packed_up(PLAIN)
-    plain, faults = unpack(data[:-2000], deflated=True)
-    assert 0 < len(plain) < len(PLAIN)
-    assert PLAIN.startswith(plain)
-    assert faults == {"doc-truncated": 1}
-    plain, faults = unpack(data[:5000] + b"\xff" * 3000, deflated=True)
-    assert PLAIN.startswith(plain[:1000])
-    assert faults.keys() <= {"doc-gzip-error", "doc-truncated"}
-    assert faults
-
-
-def test_zlib_with_a_wrong_checksum_is_damaged() -> None:
-    data = zlib.compress(PLAIN)
-    plain, faults = unpack(data[:-4] + b"abcd", deflated=True)
-    assert PLAIN.startswith(plain)
-    assert faults == {"doc-gzip-error": 1}
-
-
-@pytest.mark.parametrize("packed_up", [zlib.compress, raw], ids=["zlib", "raw"])
-def test_bomb_of_deflate_ends_at_the_limits(packed_up: Callable[[bytes], bytes]) -> None:
-    data = packed_up(b" " * (4 * RATIO_APPLIES_FROM))
-    plain, faults = unpack(data, deflated=True)
-    assert len(plain) < 2 * RATIO_APPLIES_FROM
-    assert faults == {"doc-decompression-bomb": 1}
-    plain, faults = unpack(data, limits=Limits(max_bytes=1000, max_ratio=10**6), deflated=True)
-    assert (len(plain), faults) == (1000, {"limit-bytes": 1})
-
-
-def test_deflate_counts_as_a_layer() -> None:
-    data = PLAIN
-    for _ in range(MAX_GZIP_LAYERS):
-        data = packed(data)
-    plain, faults = unpack(zlib.compress(data), deflated=True)
-    assert plain == b""
-    assert "doc-decompression-bomb" in faults

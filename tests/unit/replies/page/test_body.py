@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import time
-import zlib
 
 import pytest
 from hypothesis import given
@@ -97,13 +96,10 @@ def test_wrong_encoding_loses_letters_and_no_tags() -> None:
 # compression
 
 
-DEFLATE = zlib.compressobj(wbits=-15)
 PACKED = {
     "gzip": gzip.compress(PAGE.encode()),
     "x-gzip": gzip.compress(PAGE.encode()),
     "GZIP": gzip.compress(PAGE.encode()),
-    "deflate": zlib.compress(PAGE.encode()),
-    "deflate ": DEFLATE.compress(PAGE.encode()) + DEFLATE.flush(),  # without zlib's header: RFC 9110, 8.4.1.2
     "identity": PAGE.encode(),
     "": PAGE.encode(),
 }
@@ -118,7 +114,7 @@ def test_compressed_page_is_inflated_piece_by_piece(encoding: str, size: int) ->
     assert reader.close() == Html(PAGE, "utf-8", whole=True, is_html=True)
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "x"])
+@pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "x"])
 def test_page_in_another_encoding_is_not_read(encoding: str) -> None:
     reader = PageReader(content_encoding=encoding)
     assert reader.feed(b"\x1b\x03\x00\xf8")
@@ -136,9 +132,7 @@ def test_bomb_is_inflated_to_the_limit_only() -> None:
     assert not reader.close().whole
 
 
-@given(
-    st.binary(max_size=3000), st.lists(st.integers(1, 700), max_size=8), st.sampled_from(["", "gzip", "deflate", "br"])
-)
+@given(st.binary(max_size=3000), st.lists(st.integers(1, 700), max_size=8), st.sampled_from(["", "gzip", "br"]))
 def test_pieces_make_no_difference(body: bytes, sizes: list[int], encoding: str) -> None:
     parts, rest = PageReader("text/html", encoding), body
     for size in sizes:
