@@ -251,12 +251,12 @@ class EntryBuilder:
         """Return whether an element belongs to the protocol, whatever namespace the document uses for it."""
         return element.uri in (self.core, CORE, "")
 
-    def locate(self, raw: str, line: int | None, base: str | None = None) -> tuple[str, str | None]:
+    def locate(self, raw: str, line: int | None) -> tuple[str, str | None]:
         """Return the absolute URL, and the URL as written if it differs. Passwords are masked in both."""
         raw = masked_url(raw)
         if USUAL_URL.fullmatch(raw) and "@" not in raw:
             return raw, None
-        loc = resolve(base or self.base, raw)
+        loc = resolve(self.base, raw)
         if loc is None:
             self.faults.add(
                 "loc-invalid-uri", "not an http or https URL", line, value=raw, of_file=True

@@ -20,7 +20,6 @@ from sitemapcrawler.namespaces.extensions import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import ENTRIES, Entry, EntryBuilder, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
-from sitemapcrawler.reader.pieces import BASE, BASES
 from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.urls import resolve
 
@@ -36,6 +35,7 @@ DUBLIN_CORE = ("http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/")
 RSS = ("", "http://purl.org/rss/1.0/", "http://backend.userland.com/rss2", "http://my.netscape.com/rdf/simple/0.9/")
 """Namespaces of RSS: 2.0 has none, 1.0 and 0.90 are RDF."""
 ROOT_BASE = re.compile(r"""\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+"""Base for relative URLs in a feed. Source: https://www.w3.org/TR/xmlbase/"""
 
 
 class FeedEntries(EntryBuilder):
@@ -56,30 +56,22 @@ class FeedEntries(EntryBuilder):
 
     def has_url(self, element: Element, whole: bool) -> bool:
         """Return whether an item has a link. Unless it is `whole`, a guid does not count: a link may be missing."""
-        return any(link for link, _ in (links(element) if whole else page_links(element)))
+        return any(links(element) if whole else page_links(element))
 
     def build(self, element: Element) -> UrlRecord | None:
         """Return the record of an item, or None if it has no usable link."""
-        raw, link = next(((raw, link) for raw, link in links(element) if raw), (None, element))
+        raw = next(filter(None, links(element)), None)
         if raw is None:
             self.faults.add("feed-item-without-link", "an item without a link was left out", element.line)
             return None
         if self.is_template(raw, element.line):
             return None
-        base = self._base_of(element, self.base)
-        loc, written = self.locate(raw, element.line, base if link is element else self._base_of(link, base))
+        loc, written = self.locate(raw, element.line)
         record = UrlRecord(loc, written, self.sitemap, element.line)
         record.lastmod = next((date for date in _dates(element) if date), None)
         record.lastmod_at = utc(record.lastmod) if record.lastmod else None
         self._media(record, element)
         return record
-
-    @staticmethod
-    def _base_of(element: Element, outer: str) -> str:
-        """Resolve the `xml:base` values of an element (XML Base, section 4)."""
-        for base in element.attributes.get(BASE, "").split(BASES):
-            outer = resolve(outer, base) or outer
-        return outer
 
     def _media(self, record: UrlRecord, item: Element) -> None:
         images, videos = media_of(item)
@@ -89,8 +81,8 @@ class FeedEntries(EntryBuilder):
                 keep(record, child)
 
 
-def links(item: Element) -> Iterator[tuple[str, Element]]:
-    """Yield candidate URLs of an item with their elements, best first: links, a permalink guid, `rdf:about`."""
+def links(item: Element) -> Iterator[str]:
+    """Yield candidate URLs of an item, best first: links, a permalink guid, `rdf:about`."""
     yield from page_links(item)
     for child in item.children:
         if (
@@ -98,15 +90,15 @@ def links(item: Element) -> Iterator[tuple[str, Element]]:
             and not child.has_children
             and child.attributes.get("isPermaLink", "true").lower() == "true"
         ):
-            yield child.text, child
+            yield child.text
     about = item.attributes.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about", "")
-    yield about if about.startswith(("http://", "https://")) else "", item
+    yield about if about.startswith(("http://", "https://")) else ""
 
 
-def page_links(item: Element) -> Iterator[tuple[str, Element]]:
+def page_links(item: Element) -> Iterator[str]:
     found = [child for child in item.children if child.name == "link" and child.uri in (*ATOM, *RSS)]
-    yield from ((link.text, link) for link in found if link.uri not in ATOM and not link.has_children)
-    yield from ((link.attributes["href"].strip(), link) for link in found if _is_page(link))
+    yield from (link.text for link in found if link.uri not in ATOM and not link.has_children)
+    yield from (link.attributes["href"].strip() for link in found if _is_page(link))
 
 
 def _is_page(link: Element) -> bool:

@@ -20,10 +20,6 @@ from sitemapcrawler.reader.diagnosis import MISMATCH, SEPARATOR, UNENDED, Malfor
 from sitemapcrawler.reader.entries import FIELDS, EntryBuilder
 from sitemapcrawler.reader.faults import MAX_NAME
 
-BASE = "{http://www.w3.org/XML/1998/namespace}base"
-"""Base for relative URLs in an element. Source: https://www.w3.org/TR/xmlbase/"""
-BASES = "\n"
-"""Separates the bases of an entry and the elements around it, outermost first."""
 MAX_NAMES = 1000
 """Element names remembered in split form, and namespaces remembered."""
 MAX_NESTED = 20
@@ -55,16 +51,6 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """An element around entries."""
-
-    tag: str
-    """Its start tag, on one line."""
-    base: str = ""
-    """Its `xml:base`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
     """A parsed piece of a document."""
 
@@ -87,18 +73,17 @@ class Piece:
     """Namespaces that they declare: depth, prefix and namespace."""
 
     @property
-    def starts(self) -> list[Start]:
+    def starts(self) -> list[str]:
         """Start tags of the open elements; empty if it ends in the elements in which it begins."""
         return [] if self.opened == self.begun else [*map(self.start, range(len(self.opened)))]
 
-    def start(self, depth: int) -> Start:
-        """Return the start tag of the open element at this depth, with its namespace declarations and `xml:base`."""
+    def start(self, depth: int) -> str:
+        """Return the start tag of the open element at this depth, with its namespace declarations alone."""
         tag = self.tags[depth]
         _, *parts = tag.split(SEPARATOR) if SEPARATOR in tag else ("", tag)
         declared = [(f":{prefix}" if prefix else "", uri) for at, prefix, uri in self.declared if at == depth]
         namespaces = "".join(f" xmlns{prefix}={quoteattr(uri)}" for prefix, uri in declared)
-        base = self.opened[depth].attributes.get(BASE, "") if depth else ""
-        return Start(f"<{':'.join(parts[::-1])}{namespaces}{f' xml:base={quoteattr(base)}' if base else ''}>", base)
+        return f"<{':'.join(parts[::-1])}{namespaces}>"
 
 
 class PieceParser:
@@ -122,18 +107,19 @@ class PieceParser:
         kept = ("_max_depth", "_scope", "_keep_source", "_names", "_cores", "bound", "root_uri")
         return {name: getattr(self, name) for name in kept}
 
-    def enter(self, names: Sequence[str], tag: str) -> Start:
-        """Begin under the root with this start tag, and return it. `names`: those of its entries."""
+    def enter(self, names: Sequence[str], tag: str) -> str:
+        """Begin under the root with this start tag, and return it on one line. `names`: those of its entries."""
         self._names, self._cores = frozenset[str](), frozenset[str]()
-        root = Start(" ".join(tag.split("\n")))
-        piece = self.parse([], root.tag, 1)
+        root = " ".join(tag.split("\n"))
+        piece = self.parse([], root, 1)
         self.bound = {prefix: uri for _, prefix, uri in self._declared}
         self._names, self._cores = frozenset(names), frozenset((piece.root.uri, CORE, ""))
         self.root_uri = piece.root.uri
         return root
 
-    def parse(self, around: Sequence[Start], text: str, line: int, is_end: bool = False) -> Piece:
-        """Parse a piece that begins on `line` inside the elements `around`. `is_end`: the document ends with it."""
+    def parse(self, around: Sequence[str], text: str, line: int, is_end: bool = False) -> Piece:
+        """Parse a piece that begins on `line` inside the elements with the start tags `around`. `is_end`: the document
+        ends with it."""
         self._stack, self._tags, self._texts, self._declared = [], [], [], []
         self._root: Element | None = None
         self._entry, self._before, self._is_done = NOWHERE, line - 1, False
@@ -145,7 +131,7 @@ class PieceParser:
         if self._keep_source and len(around) == 1:
             parser.StartElementHandler, parser.EndElementHandler = self._start_kept, self._end_kept
         parser.StartNamespaceDeclHandler, parser.EndNamespaceDeclHandler = self._declare, self._undeclare
-        tags, data = "".join([start.tag for start in around]).encode(), text.encode()
+        tags, data = "".join(around).encode(), text.encode()
         self._data, self._first = data, len(tags)
         fault, begun = None, list[Element]()
         try:
@@ -246,12 +232,12 @@ class PieceParser:
             waiting += [*inner.children][::-1]
         return None
 
-    def only(self, root: Start, text: str, line: int) -> Element:
+    def only(self, root: str, text: str, line: int) -> Element:
         """Return the only entry of a well-formed text, which begins on `line` directly under the root."""
         return next(self.parse([root], text, line).root.children)
 
 
-def entry_of(piece: Piece, around: Sequence[Start], text: str) -> tuple[Element, bool] | None:
+def entry_of(piece: Piece, around: Sequence[str], text: str) -> tuple[Element, bool] | None:
     """Return the entry at the start of a piece with this text, and whether it is whole; None if none is there. One
     that is not has the children that are complete before its first fault, and a last one that lacks only its end
     tag."""
@@ -270,7 +256,7 @@ def entry_of(piece: Piece, around: Sequence[Start], text: str) -> tuple[Element,
         entry.content.pop()
     if "@" in text or "&#" in text:
         hide(entry)
-    return based(entry, [start.base for start in around]), is_whole
+    return entry, is_whole
 
 
 def first_fault(text: str, is_end: bool) -> Malformed | None:
@@ -293,14 +279,6 @@ def _attribute(key: str) -> str:
     """Return an attribute's name: `{uri}name`, or the plain name without a namespace."""
     uri, *names = key.split(SEPARATOR)
     return f"{{{uri}}}{names[0]}" if names else key
-
-
-def based(element: Element, bases: Sequence[str]) -> Element:
-    """Add the `xml:base` of the elements around an element to it."""
-    if any(bases):
-        base = BASES.join(filter(None, (*bases, element.attributes.get(BASE))))
-        element.attributes = {**element.attributes, BASE: base}
-    return element
 
 
 CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")
@@ -354,27 +332,27 @@ class Contents:
         """Collect what stands in a piece with this text. Entries inside others are taken out of these if they name a
         URL. `parser`: the one that made the piece."""
         contents = cls(parser, "@" in text or "&#" in text, {*piece.begun}, {*piece.begun, *piece.opened})
-        contents._collect(piece.root, ())
+        contents._collect(piece.root, is_root=True)
         if piece.nested >= 0:
             contents._take_apart(entries)
         return contents
 
-    def _collect(self, parent: Element, bases: tuple[str, ...], is_noted: bool = False) -> None:
-        """Add what stands in the root or an element around entries. `bases`: `xml:base` of the elements below the root
-        around its content. `is_noted`: one of them is noted as a wrapper."""
+    def _collect(self, parent: Element, is_root: bool = False, is_noted: bool = False) -> None:
+        """Add what stands in the root or an element around entries. `is_noted`: it, or one around it, is noted as a
+        wrapper."""
         for child in parent.children:
             is_new = child not in self._begun
             first = self._parser.first_entry(child) if is_new and not self._parser.is_entry(child) else None
-            is_container = not bases and child.name in CONTAINERS
+            is_container = is_root and child.name in CONTAINERS
             if first is None and child not in self._opened and not is_container:
                 if self._may_hide:
                     hide(child)
-                self.elements.append(based(child, bases))
+                self.elements.append(child)
                 continue
             is_wrapper = is_new and not is_container
             if is_wrapper and not is_noted:
                 self.wrappers.append(wrapper(child, first, self._parser))
-            self._collect(child, (*bases, child.attributes.get(BASE, "")), is_noted or is_wrapper)
+            self._collect(child, is_noted=is_noted or is_wrapper)
 
     def _take_apart(self, entries: EntryBuilder) -> None:
         elements, self.elements = self.elements, []

@@ -13,7 +13,7 @@ from sitemapcrawler.namespaces import uri_of
 from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader.diagnosis import Malformed
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested, note_no_entry
-from sitemapcrawler.reader.pieces import Piece, PieceParser, Start, entry_of, fault_of
+from sitemapcrawler.reader.pieces import Piece, PieceParser, entry_of, fault_of
 from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
 from sitemapcrawler.urls.display import counted
 
@@ -69,7 +69,7 @@ class Recovery:
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
 
     def read(
-        self, text: str, line: int, inside: Sequence[Start], piece: Piece | None = None
+        self, text: str, line: int, inside: Sequence[str], piece: Piece | None = None
     ) -> Iterator[Recovered | None]:
         """Yield the entries in `text`, which begins on `line` inside some elements, with None for each that cannot be
         trusted. `piece`: the same text as it was parsed inside them, if it was."""
@@ -120,16 +120,16 @@ class Recovery:
         start = self._start.search(flatten(text)[0])
         return start.start() if start else -1
 
-    def _entry(self, text: str, line: int, inside: Sequence[Start], piece: Piece | None) -> Recovered | None:
+    def _entry(self, text: str, line: int, inside: Sequence[str], piece: Piece | None) -> Recovered | None:
         """`piece`: the same text, parsed; None if it was not."""
         repaired = repair(text, self._doctype)
         missing = self._undeclared(repaired, inside)
-        around = [Start(self._context(missing)), *inside]
+        around = [self._context(missing), *inside]
         if piece is None or missing or repaired != text:
             piece = self._parser.parse(around, repaired, line)
         found = entry_of(piece, around, repaired)
         if found is None and missing:  # one of the prefixes is not a valid name
-            around[0] = Start(self._root)
+            around[0] = self._root
             found = entry_of(self._parser.parse(around, repaired, line), around, repaired)
         if found is None:
             return None
@@ -137,11 +137,11 @@ class Recovery:
         lossy = repaired.count(UNREADABLE) > text.count(UNREADABLE)
         return Recovered(element, repaired != text or bool(missing) or not is_whole, is_whole, lossy, text)
 
-    def _undeclared(self, text: str, inside: Sequence[Start]) -> set[str]:
+    def _undeclared(self, text: str, inside: Sequence[str]) -> set[str]:
         if ":" not in text:
             return set()
         used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
-        return used.difference(DECLARED.findall(text), *(DECLARED.findall(one.tag) for one in inside)) if used else used
+        return used.difference(DECLARED.findall(text), *map(DECLARED.findall, inside)) if used else used
 
     def _context(self, prefixes: set[str]) -> str:
         if not prefixes:

@@ -28,7 +28,6 @@ from sitemapcrawler.reader.pieces import (
     Piece,
     PieceParser,
     Scope,
-    Start,
     first_fault,
     wrapper,
 )
@@ -204,7 +203,7 @@ class XmlReader:
         self._around = [] if self.root.endswith("/>") else [self._root]
         self._is_plain = head.name == "urlset" and not head.prefix and not self._builder.outside
         self._rich = self._rich_reader() if self._is_plain and self._parser.root_uri == CORE else None
-        self._recovery = Recovery(self._parser, self._root.tag, head.prefix, head.entries, head.doctype)
+        self._recovery = Recovery(self._parser, self._root, head.prefix, head.entries, head.doctype)
         self._builder.entries.core = self._parser.root_uri
 
     def _rich_reader(self) -> RichReader | None:
@@ -257,10 +256,10 @@ class XmlReader:
         self._faults.add("limit-element", f"an entry of more than {limit} {unit}", self._window.line, value=str(limit))
         self._given_up = True
 
-    def _open(self, starts: Sequence[Start]) -> None:
-        """Read on inside these elements below the root, or stop reading if their tags exceed the limit."""
+    def _open(self, starts: Sequence[str]) -> None:
+        """Read on inside the elements below the root with these start tags, or stop if they exceed the limit."""
         self._around = [self._around[0], *starts]
-        if sum(len(start.tag) for start in starts) > MAX_TAG:
+        if sum(map(len, starts)) > MAX_TAG:
             text = f"the start tags of the elements around entries have more than {MAX_TAG} characters"
             self._faults.add("limit-element", text, self._window.line, value=str(MAX_TAG))
             self._given_up = True
@@ -548,7 +547,7 @@ class XmlReader:
     def _read_gap(self, piece: Piece, is_entered: bool) -> None:
         """Note the elements before an entry that is not well formed. `is_entered`: its start tag was read, so that the
         elements that are open are around it."""
-        parser, around = self._parser, list[Start]()
+        parser, around = self._parser, list[str]()
         for child in piece.begun[-1].children:
             if child not in piece.opened and not parser.is_entry(child):
                 self._builder.build(child, piece.sources.get(child))
@@ -638,13 +637,13 @@ class XmlReader:
                 first = max(0, self._recovery.first_start(text))
                 self._add_fault(TRAILING, TRAILING_TEXT, text, first, window.place)
             self._is_trailing = self._is_plain = False
-            self._around = [Start(self._root.tag.replace("/>", ">"))]
+            self._around = [self._root.replace("/>", ">")]
         else:
             self._builder.outside = self._head.fragment
         window.move(end)
 
 
-EMPTY = Start("<root/>")
+EMPTY = "<root/>"
 TRAILING_TEXT = "text after the end of the document"
 SECOND = "a second document after the end of the first"
 

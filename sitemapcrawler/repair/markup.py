@@ -224,7 +224,7 @@ def _written(element: Element, prefixes: dict[str, str]) -> str:
     for name, value in element.attributes.items():
         uri, brace, local = name[1:].partition("}") if name.startswith("{") else ("", "", name)
         if brace and (uri in (XML, CORE) or not prefix_of(uri)):
-            continue  # xml:base was applied to the URL already; attributes cannot be in a default namespace
+            continue  # URLs are absolute already; attributes cannot be in a default namespace
         space = f"{prefix_of(uri)}:" if brace else ""
         attributes += f' {space}{local}="{_attribute(value)}"'
     inside = "".join(

@@ -149,48 +149,25 @@ def test_an_item_cut_off_before_its_link_is_not_known_by_its_guid() -> None:
 BASED = ' xml:base="/news/"'
 LINKS = [
     (RDF.format('<item rdf:about="https://e.com/1"><title>t</title></item>'), "https://e.com/1"),
-    (RDF.format('<item xml:base="/b/"><link>1</link></item>'), "https://e.com/b/1"),
-    (RDF.format('<item><link xml:base="/b/">1</link></item>'), "https://e.com/b/1"),
     (
         '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:link href="https://e.com/1"/></a:entry></a:feed>',
         "https://e.com/1",
     ),
     ('<rss version="2.0"><channel><item><link>/1</link></item></channel></rss>', "https://e.com/1"),
-    (
-        '<rss version="2.0" xml:base="/a/"><channel xml:base="b/"><item xml:base="c/"><link>1</link></item></channel></rss>',
-        "https://e.com/a/b/c/1",
-    ),
-    ('<rss version="2.0"><channel xml:base="/b/"><item><link>1</link></item></channel></rss>', "https://e.com/b/1"),
-    ('<rss><channel xml:base="/b/"><item><link>1</link>&nbsp;</item></channel></rss>', "https://e.com/b/1"),
-    (
-        '<rss><channel xml:base="/no/"></channel><channel><item><link xml:base="/c/">1</link></item></channel></rss>',
-        "https://e.com/c/1",
-    ),
-    ('<rss><channel xml:base="/b/"><item><guid xml:base="c/">1</guid></item></channel></rss>', "https://e.com/b/c/1"),
-    (ATOM_03.format('<entry xml:base="/b/"><link rel="alternate" href="1"/></entry>'), "https://e.com/b/1"),
+    ('<rss version="2.0" xml:base="/a/"><channel><item><link>1</link></item></channel></rss>', "https://e.com/a/1"),
+    ('<rss xml:base="/b/"><channel><item><link>1</link>&nbsp;</item></channel></rss>', "https://e.com/b/1"),
+    ('<rss xml:base="/b/"><channel><item><guid>1</guid></item></channel></rss>', "https://e.com/b/1"),
+    (ATOM_03.format('<entry><link rel="alternate" href="1"/></entry>'), "https://e.com/1"),
     (ATOM.format("", '<entry><link href="a/1"/></entry>'), "https://e.com/a/1"),
     (ATOM.format(' xml:base="mailto:x"', '<entry><link href="1"/></entry>'), "https://e.com/1"),
     (
-        ATOM.format(' xml:base="/news/?a&amp;b"', '<entry xml:base="2024/"><link href="1"/></entry>'),
-        "https://e.com/news/2024/1",
-    ),
-    (ATOM.format(BASED, '<entry><link xml:base="https://f.com/a/" href="1"/></entry>'), "https://f.com/a/1"),
-    (
-        ATOM.format(BASED, '<entry xml:base="2024/"><link xml:base="../05/" href="1"/></entry>'),
-        "https://e.com/news/05/1",
-    ),
-    (
-        ATOM.format(BASED, '<entry xml:base="2024/"><link xml:base="mailto:x" href="1"/></entry>'),
-        "https://e.com/news/2024/1",
-    ),
-    (ATOM.format(BASED, '<entry><link xml:base="2024/" href="https://g.com/1"/></entry>'), "https://g.com/1"),
-    (
-        ATOM.format(BASED, '<entry><link rel="self" xml:base="/no/" href="x"/><link href="1"/></entry>'),
+        ATOM.format(' xml:base="/news/?a&amp;b"', '<entry><link href="1"/></entry>'),
         "https://e.com/news/1",
     ),
-    (ATOM.format(BASED, '<entry><link xml:base="a/" href="1"/>&nbsp;</entry>'), "https://e.com/news/a/1"),
+    (ATOM.format(BASED, '<entry><link href="https://g.com/1"/></entry>'), "https://g.com/1"),
+    (ATOM.format(BASED, '<entry><link rel="self" href="x"/><link href="1"/></entry>'), "https://e.com/news/1"),
 ]
-"""(feed, URL of its entry): absolute, or resolved against the base of an element around the link."""
+"""(feed, URL of its entry): absolute, or resolved against the base of the feed."""
 
 
 @pytest.mark.parametrize(("text", "loc"), LINKS)
@@ -204,9 +181,9 @@ def test_relative_link_is_kept_as_it_was_written() -> None:
     assert (record.loc, record.loc_raw) == ("https://e.com/news/October.html", "October.html")
 
 
-def test_base_of_a_channel_holds_behind_a_fault() -> None:
+def test_base_of_a_feed_holds_behind_a_fault() -> None:
     items = "<item><link>1</link><title>a & b</title></item>\n<item><link>2</link></item>\n"
-    reading = read(f'<rss><channel xml:base="https://f.com/?a&amp;b">{items}</channel></rss>')
+    reading = read(f'<rss xml:base="https://f.com/?a&amp;b"><channel>{items}</channel></rss>')
     assert reading.locs == ["https://f.com/1", "https://f.com/2"]
     assert reading.recovered == ["https://f.com/1"]
 
