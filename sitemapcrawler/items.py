@@ -1214,7 +1214,7 @@ class SegmentCounts:
     remaining_problems: int | None = None
     """Problems that both have; null without a baseline, and if a finished job has counted other segments again."""
     dated: int = 0
-    """Entries with a date, of files whose dates were judged."""
+    """Entries with a date."""
     trusted: float | None = None
     """Share of these dates that can be trusted at most, by `lastmod` of their files and by what the baseline proves;
     null if nothing is known of them."""

@@ -45,11 +45,14 @@ CHANGED_PROBLEMS = f"""
     SELECT segment, count(*) FILTER (change = '{NEW_PROBLEM}'), count(*) FILTER (change = '{SOLVED_PROBLEM}')
     FROM changes WHERE rule IS NOT NULL AND segment IS NOT NULL GROUP BY segment"""
 TRUSTED = f"""
-    SELECT segment, sum(number)::BIGINT, sum(s.lastmod.trusted * number) / sum(number)
+    SELECT segment, sum(number)::BIGINT,
+           CASE WHEN bool_or(s.lastmod.trusted IS NOT NULL)
+                THEN sum(coalesce(s.lastmod.trusted, 1) * number) / sum(number) END
     FROM (SELECT {SEGMENT} AS segment, sitemap, count(*) AS number FROM urls
           WHERE lastmod_at IS NOT NULL AND {CURRENT} GROUP BY ALL) u
-    JOIN sitemaps s USING (sitemap) WHERE s.lastmod.trusted IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
-"""SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files."""
+    JOIN sitemaps s USING (sitemap) WHERE s.lastmod IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
+"""SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files. As in
+the figure of the site, all dates of a file without evidence count as true."""
 PROVEN = f"""
     SELECT {{segment}} AS segment, count(*) FILTER (NOT moved AND NOT stayed) / count(*)
     FROM temp.{REVISITS.name} r JOIN urls u ON u.rowid = r.place & {(1 << ROW_BITS) - 1} GROUP BY ALL"""

@@ -74,7 +74,9 @@ def test_trust_in_dates_is_that_of_the_files_by_their_dated_entries() -> None:
         page("/shop/4", f"{HOME}/c", **dated),
     ]
     found = count(*files, *pages, segments=[SHOP])
-    assert (found["shop"].dated, found["shop"].trusted) == (2, 0.5)
+    assert (found["shop"].dated, found["shop"].trusted) == (3, pytest.approx((0.2 + 0.8 + 1) / 3))
+    alone = count(files[2], pages[3], segments=[SHOP])["shop"]
+    assert (alone.dated, alone.trusted) == (1, None)
     assert (found["other"].dated, found["other"].trusted) == (0, None)
 
 
