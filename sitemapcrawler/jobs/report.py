@@ -178,6 +178,8 @@ PROBLEMS = f"""
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
 """SQL: files with the most severe problems: number of their URLs with each severity, and of the file itself."""
 
+MOVED = (Indexability.REDIRECT, Indexability.CANONICALISED)
+"""Of URLs that another page takes the place of."""
 LEADS = f"""
     SELECT {json_object(UrlRecord, ("loc", "reply", "indexability", "target", "issues"))} FROM urls
     WHERE loc IN (SELECT unnest($1)) AND {CURRENT}"""
@@ -234,13 +236,15 @@ def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
 
 
 def _set_leads(site: SiteFacts, rules: Sequence[RuleReach]) -> None:
-    """Give rules on URLs that lead to other pages the first of them as an example."""
-    first = {rule.rule: next((one.url for one in rule.examples if one.url), None) for rule in rules}
-    records = {record.loc: record for record in (_url(line) for (line,) in site.query(LEADS, [*first.values()]))}
+    """Give rules on URLs that lead to other pages the first of them as an example that is not indexable for this reason
+    alone: the next step of a noindex page is about its noindex."""
+    shown = {one.url for rule in rules for one in rule.examples if one.url}
+    records = {record.loc: record for record in (_url(line) for (line,) in site.query(LEADS, [*shown]))}
     for rule in rules:
-        record = records.get(first[rule.rule] or "")
-        if record is not None and (target := leads_to(record)) is not None:
-            rule.lead = Lead(record.loc, target, next_step(record))
+        for record in filter(None, (records.get(one.url or "") for one in rule.examples)):
+            if record.indexability in MOVED and (target := leads_to(record)) is not None:
+                rule.lead = Lead(record.loc, target, next_step(record))
+                break
 
 
 def files(site: SiteFacts) -> dict[str, object]:

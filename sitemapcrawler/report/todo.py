@@ -71,6 +71,8 @@ def next_step(record: UrlRecord) -> str:
     if OTHER_LANGUAGE in record.issues:
         return "Let the page name itself as canonical: its target is the version in another language."
     if bare_host(target.url) != bare_host(record.loc):
+        if record.indexability == Indexability.CANONICALISED:
+            return "Correct the canonical, or remove the entry: the canonical is on another site."
         return "Remove the entry: it leads to another site."
     if target.indexable is False:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."

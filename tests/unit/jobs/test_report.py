@@ -123,9 +123,17 @@ def test_rules_on_redirects_have_one_with_what_to_do_about_it() -> None:
     fields = {"reply": moved, "indexability": "redirect", "target": Target(at("/new"), indexable=True)}
     listed = page("/1", issues=["status-redirect", "status-redirect-target-listed-too"], **fields)
     chained = page("/2", issues=["status-redirect-chain"], **fields)
-    names = {"status-redirect": "/1", "status-redirect-chain": "/2", "page-canonical-other": None}
-    found = [finding(rule, url=path and at(path)) for rule, path in names.items()]
-    made = {rule.rule: rule.lead for rule in report(listed, chained, *found, rules=dict.fromkeys(names, 1)).rules}
+    hidden = page(
+        "/3",
+        issues=["page-canonical-other"],
+        reply=ReplyRecord("ok", 200, canonical=at("/new")),
+        indexability="noindex",
+    )
+    names = {"status-redirect": "/1", "status-redirect-chain": "/2", "page-canonical-other": "/3"}
+    found = [finding(rule, url=at(path)) for rule, path in names.items()]
+    found.append(finding("status-redirect-chain", url=at("/3")))
+    pages = (listed, chained, hidden)
+    made = {rule.rule: rule.lead for rule in report(*pages, *found, rules=dict.fromkeys(names, 1)).rules}
     assert made == {
         "status-redirect": Lead(at("/1"), at("/new"), "Remove the entry: its target is listed too."),
         "status-redirect-chain": Lead(at("/2"), at("/new"), "List the target instead."),

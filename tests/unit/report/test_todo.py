@@ -62,6 +62,7 @@ def test_page_that_takes_no_place_is_not_listed_instead(rule: str, reply: ReplyR
         (moved(kind="redirect-loop"), None, "redirect loop", None, "fix the redirect"),
         (copy(NEW), Target(NEW, indexable=True), "canonical", NEW, "List the target instead."),
         (copy(NEW), None, "canonical", NEW, "correct the canonical"),
+        (copy(ELSEWHERE), Target(ELSEWHERE), "canonical", ELSEWHERE, "Correct the canonical, or remove the entry"),
     ],
 )  # fmt: skip
 def test_each_reason_has_a_next_step(
