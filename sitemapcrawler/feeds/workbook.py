@@ -495,8 +495,9 @@ def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> It
     yield from _section("Rows on the other sheets", _sheets(summary, tables))
     yield from _section("Problems by severity", _by_severity(summary))
     yield from _by_rule(summary, tables[PROBLEMS_FOUND].counts if PROBLEMS_FOUND in tables else None)
-    yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
-    yield from _section("Indexability", summary.indexability.items())
+    replies = [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()]
+    yield from _section("Entries by reply", replies)
+    yield from _section("Entries by indexability", summary.indexability.items())
     yield from _section("Since the baseline", _changes(summary.changes) if summary.changes is not None else ())
     yield from _section("Dates since the baseline", _revisits(summary.revisits) if summary.revisits is not None else ())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
@@ -632,7 +633,7 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     yield "Started", _day_or_moment(None, summary.started or None), None, "UTC"
     yield "Duration", elapsed(summary.elapsed_s)
     yield "Sitemaps", summary.sitemaps
-    yield "URLs", summary.urls, None, "a URL that is listed twice counts twice"
+    yield "Entries", summary.urls, None, "a URL that is listed twice has two"
     if (share := summary.not_indexable) is not None:
         yield "Not indexable", Percent(share.share), None, _share(share)
     if summary.partial:

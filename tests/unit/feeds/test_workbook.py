@@ -384,6 +384,9 @@ class TestSummary:
             ["Started", datetime(2026, 5, 1, 10), "UTC"],
             ["Duration", "3 min 20 s"],
             ["Sitemaps", 17],
+            ["Entries", 1037, "a URL that is listed twice has two"],
+            ["Entries by reply"],
+            ["Entries by indexability"],
             [
                 "Not indexable",
                 pytest.approx(66 / 1037),
