@@ -260,7 +260,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     URLs that differ only in how host, port or escapes are written are the same; a trailing slash is a difference.
 
     Why: Only an entry of its own can return the link, and a link that is not returned does not count.
-    Fix: Add an entry with exactly this URL for each linked language version, or correct the link.
+    Fix: Add an entry with exactly this URL for each linked language version that exists. Correct or remove the others.
     Bad: `https://example.com/de` among the links, and `https://example.com/de/` in the sitemap
     Good: an entry with exactly this URL for each linked language version
     """

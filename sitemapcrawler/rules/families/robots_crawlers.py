@@ -193,7 +193,7 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     Why: The sitemap asks crawlers to read the page, and robots.txt forbids it. They do not read it; if links lead to
     it, results may show its URL without its text. The message names the crawlers, the line, and the group they follow
     if they have none of their own.
-    Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
+    Fix: Allow the URLs in robots.txt. If no search engine is to read them, remove them from the sitemap instead.
     Bad: `Disallow: /search` with `https://example.com/search?q=shoes` in the sitemap
     Good: only one of the two
     """
@@ -285,7 +285,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
             text = clause.text
             whose = f" in the group {token}, since no group names {_them(members)}" if inherited else ""
             told.append(f"{names} by line {clause.line}, {quoted(text)}{whose}")
-            value = value or text
+            value = value or f"{text} ({token})"
     left = sum(len(members) for members in islice(followed.values(), MAX_GROUPS, None))
     told += [f"{left} more"] if left else []
     return Message(f"robots.txt blocks it for {'; '.join(told)}", value=value, severity=severity)

@@ -68,7 +68,7 @@ def test_a_denied_url_names_crawlers_line_and_group() -> None:
         "Bingbot, YandexBot by line 2, 'Disallow: /a' in the group *, since no group names them; "
         "Applebot by line 6, 'Disallow: /a*b' in the group googlebot, since no group names it"
     )
-    assert finding.value == "Disallow: /a*b"
+    assert finding.value == "Disallow: /a*b (googlebot)"
 
 
 def test_a_message_quotes_some_groups_and_counts_the_crawlers_of_the_rest() -> None:
@@ -82,7 +82,7 @@ def test_a_message_quotes_some_groups_and_counts_the_crawlers_of_the_rest() -> N
 
 def test_bytes_of_a_rule_that_are_no_utf8_can_be_written() -> None:
     [finding, *_] = denied(b"User-agent: *\nDisallow: /caf\xe9", "/caf%E9", "Bingbot")
-    assert finding.value == "Disallow: /caf%E9"
+    assert finding.value == "Disallow: /caf%E9 (*)"
     assert finding.message.encode()
 
 
