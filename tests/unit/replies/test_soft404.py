@@ -214,7 +214,10 @@ def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
         "This article has been unpublished", "Ten artykuł nie jest już dostępny",
         "Artykuł został wycofany z publikacji", "Αυτό το άρθρο δεν είναι πλέον διαθέσιμο",
         "Esta matéria não está mais disponível", "Este artigo foi removido", "Este artículo ya no está disponible",
-        "Эта статья удалена",
+        "Эта статья удалена", "Dit product is niet meer leverbaar", "Questo prodotto non è più disponibile",
+        "Ten produkt nie jest już dostępny", "Produktet er ikke længere tilgængeligt",
+        "Ci dispiace, questo prodotto non è più disponibile", "We're sorry, but this product is no longer available",
+        "Es tut uns leid, dieses Produkt ist nicht mehr verfügbar", "Przepraszamy, ten produkt nie jest już dostępny",
     ],
 )  # fmt: skip
 def test_expired_listing_or_article_with_nothing_else_is_none(gone: str) -> None:

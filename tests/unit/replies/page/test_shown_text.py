@@ -136,6 +136,8 @@ def test_title_that_only_mentions_it(text: str | None) -> None:
         "There is currently no content classified with this term.", "This category currently contains no pages or media.",
         "Keine Artikel entsprechen Ihrer Auswahl", "Aucun bien ne correspond à vos critères", "لا توجد نتائج مطابقة لبحثك",
         "לא נמצאו נכסים", "現在、該当する物件はございません。", "条件に一致する物件は見つかりませんでした", "No items to show",
+        "Non è stato trovato nessun prodotto che corrisponde alla tua selezione.", "Nie znaleziono produktów, których szukasz.",
+        "Geen producten gevonden die aan je zoekcriteria voldoen.",
     ],
 )  # fmt: skip
 def test_text_says_that_a_list_is_empty(text: str) -> None:
