@@ -54,8 +54,6 @@ class SetFile:
     """True if its URL becomes an index of its parts where it needs several, since no other index lists them."""
     suffix: str = ".xml"
     """Suffix of a made-up name."""
-    moves: bool = False
-    """True for a feed that becomes a sitemap: its readers need the feed at its URL."""
     stays: bool = False
     """True for a feed as it is: it is not written where it would get another URL, at which nothing would renew it."""
 
@@ -126,9 +124,7 @@ def _ideal(file: SetFile, hosts: Sequence[str], compress: bool) -> tuple[str, bo
     rest = urls.visit_key(file.url).removeprefix(urls.origin(file.url) or "")
     path, _, query = rest.partition("?")
     *folders, name = map(_decoded, path.removeprefix("/").split("/"))
-    if file.moves:
-        name = f"{_split(name)[0] or 'feed'}-{DEFAULT_NAME}{file.suffix}"
-    is_exact = not file.moves and not query and "?" not in rest and all(map(_is_name, [*folders, name]))
+    is_exact = not query and "?" not in rest and all(map(_is_name, [*folders, name]))
     is_exact = is_exact and len(path.encode()) <= MAX_PATH_BYTES
     if not is_exact:
         folders = [made_up(folder) for folder in folders if folder.strip(" .")]

@@ -197,30 +197,23 @@ class SiteRepair:
             advice.unread.append((source.url, error))
 
     def _repair(self, member: Member, writer: SetWriter, changes: ChangeList) -> None:
-        """Repair the entries of a file. A feed with an error becomes a urlset."""
+        """Repair the entries of a file. A feed stays as it is."""
         source = member.source
-        member.repair = repair = self._new_repair(source, changes)
+        member.repair = repair = FileRepair(
+            source.url, self._rules, changes.add, source.place, self._verified, source.base, self._may_list,
+            self._dated, source.charset,
+        )  # fmt: skip
         member.spooled = writer.spool(repair, repair.entries(source.chunks()))
         format = format_named(repair.record.format)
-        if format.is_feed and repair.error:
-            changes.add(Change(Action.CHANGED, repair.error, "", repair.record.format, "urlset", source.url))
-            member.repair = repair = self._new_repair(source, changes, converts=True)
-            member.spooled = writer.spool(repair, repair.entries(source.chunks()))
-        elif not format.is_sitemap:
+        if not format.is_sitemap:
             rule = "doc-is-html" if format.name == "html" else "xml-root-unknown"
             why = repair.record.error or "no sitemap"
             changes.add(Change(Action.UNREAD, rule, source.url, why, "", source.url))
-        member.is_copy = format.is_feed and not repair.is_listing
+        member.is_copy = format.is_feed
         if member.is_copy:
             repair.read += repair.copied
             for change in repair.unfit:
                 changes.add(change)
-
-    def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
-        return FileRepair(
-            source.url, self._rules, changes.add, source.place, self._verified, source.base, converts, self._may_list,
-            self._dated, source.charset,
-        )  # fmt: skip
 
     @staticmethod
     def _count(member: Member, result: Repaired) -> None:
@@ -317,14 +310,14 @@ def _is_in_set(row: Row) -> bool:
 
 def _set_file(member: Member, is_listed: bool) -> SetFile:
     parts = len(member.spooled.parts) if member.spooled is not None else int(member.is_written)
+    if member.repair is not None and member.repair.error:  # a feed that stays on the server
+        parts = 0
     if member.rows:
         parts = -(-sum(row.parts for row in member.rows) // MAX_ENTRIES)
     is_text = member.repair is not None and member.repair.is_text
-    is_feed = member.repair is not None and format_named(member.repair.record.format).is_feed
-    moves = is_feed and not member.is_copy
     can_be_index = not (is_listed or is_text or member.is_index)
     suffix = ".txt" if is_text else ".xml"
-    return SetFile(member.source.lives_at, parts, can_be_index, suffix, moves, member.is_copy)
+    return SetFile(member.source.lives_at, parts, can_be_index, suffix, member.is_copy)
 
 
 def _index_of_parts(member: Member, placed: Placed) -> Iterator[indexes.Listed]:

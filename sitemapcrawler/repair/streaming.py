@@ -270,15 +270,13 @@ class FileRepair:
         place: str | None = None,
         verified: Verified | None = None,
         base: str | None = None,
-        converts: bool = False,
         may_list: MayList | None = None,
         dated: Dated | None = None,
         charset: str | None = None,
     ) -> None:
         """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
-        each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed; `may_list`: whether the
-        robots.txt of another host lets the file list its URLs; `dated`: the dates of pages by their history; `charset`:
-        encoding by the Content-Type header."""
+        each change; `verified`: verdicts of an audit; `may_list`: whether the robots.txt of another host lets the file
+        list its URLs; `dated`: the dates of pages by their history; `charset`: encoding by the Content-Type header."""
         self.url = url
         self.record = SitemapRecord(url)
         self.read = self.dropped = self.copied = 0
@@ -298,9 +296,9 @@ class FileRepair:
         self.faulty: dict[str, list[Fault]] = {}
         """{URL of a child: its faults, which are gone once it is written again}."""
         self.error = ""
-        """The first rule that finds an error in a feed or its end missing. It is repaired only if it is converted."""
+        """The first rule that finds an error in a feed as a whole, or its end missing: it is not copied then."""
         self.unfit: list[Change] = []
-        """Rows of the pages of a feed that do not belong in a sitemap; they stay if it is copied."""
+        """Rows of the pages of a feed that have an error, or do not belong in a sitemap; they stay."""
         self.is_text = False
         """True for a text sitemap, of which only URLs are written."""
         self._place = place or url
@@ -312,7 +310,6 @@ class FileRepair:
         self._verified = verified
         self._may_list = may_list
         self._dated = dated
-        self._converts = converts
         self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True, charset=charset)
         self._judge = rules.judge()
         self._markup: EntryMarkup | None = None
@@ -336,7 +333,7 @@ class FileRepair:
         """True if rules saw the entries below another root than the one that is written, and must see them again."""
         document = self._document
         is_other = document.root_uri != CORE or "xml-root-unknown" in document.faults
-        return not self.is_text and (self._converts or is_other or bool(self.markup.root.changes))
+        return not self.is_text and (is_other or bool(self.markup.root.changes))
 
     @property
     def prolog(self) -> str:
@@ -345,9 +342,8 @@ class FileRepair:
 
     @property
     def is_listing(self) -> bool:
-        """True for a file whose pages are repaired: a urlset, a text sitemap, or a feed that becomes a urlset."""
-        format = self._document.format
-        return format in (URLSET.name, TEXT.name) or (self._converts and format_named(format).is_feed)
+        """True for a file whose pages are repaired: a urlset or a text sitemap."""
+        return self._document.format in (URLSET.name, TEXT.name)
 
     def entries(self, chunks: Iterable[bytes]) -> Iterator[Kept | Lost]:
         """Yield the entries of the repaired file, in order, and the pages that it lost."""
@@ -379,19 +375,20 @@ class FileRepair:
                 self._judge.urls(pages, facts, document.notes)
                 verdicts = self._verified([page.loc for page in pages]) if self._verified else {}
                 for page in pages:
-                    if (verdict := verdicts.get(page.loc)) is not None and verdict.rule in self._rules:
+                    verdict = verdicts.get(page.loc)
+                    found = [] if verdict is None else [verdict.rule]
+                    found += self._errors(page.issues, document.notes.get(id(page)), facts)
+                    if rule := next((rule for rule in found if rule in self._rules), None):
                         url = page.loc_raw or page.loc
-                        self.unfit.append(Change(Action.UNREPAIRED, verdict.rule, url, url, "", self.url, page.line))
-                    errors = self._errors(page.issues, document.notes.get(id(page)), facts)
-                    self.error = self.error or next(iter(errors), "")
+                        self.unfit.append(Change(Action.UNREPAIRED, rule, url, url, "", self.url, page.line))
             losses.clear()
         self._end_comments()
         document.describe(self.record)
-        if self.is_listing or format_named(document.format).is_index:
+        format = format_named(document.format)
+        if self.is_listing or format.is_index:
             self._note_file()
-        wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
-        self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
-        self.error = self.error or next((rule for rule in CUT if document.faults.counts[rule]), "")
+        elif format.is_feed:
+            self._note_feed()
 
     def new_entries(self, pages: Sequence[tuple[str, str | None]]) -> list[Kept | str]:
         """Make entries of pages, each a URL and a date as written. Returns the first rule that speaks against an entry
@@ -441,8 +438,6 @@ class FileRepair:
 
     def _kept_comments(self, comments: Iterable[Comment]) -> str:
         """Return comments as they are written, one a line. One that no parser can read is noted."""
-        if self._converts:
-            return ""
         found = [(one, kept_markup(one.text)) for one in comments]
         for comment, kept in found:
             if not kept and DECLARED.match(comment.text) is None:
@@ -455,7 +450,7 @@ class FileRepair:
             if loss.rule not in (UNKNOWN_ELEMENT, METADATA):
                 self.read += 1
                 self._drop(loss.rule, Origin("", loss.text, loss.line))
-            elif not self._converts:  # of a feed, its title, for example
+            else:
                 self._change(loss.rule, "", loss.text, "", loss.line)
 
     def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
@@ -489,6 +484,18 @@ class FileRepair:
             self._note(Change(Action.UNREAD, rule, "", why, "", self.url, line))
         self.is_incomplete = bool(unread)
 
+    def _note_feed(self) -> None:
+        """Note the first error of a feed as a whole, or that its end is missing."""
+        counts = self._document.faults.counts
+        wrong = (rule for rule in counts if rule in self._rules and rule in _rules())
+        errors = [rule for rule in wrong if _rules()[rule].severity is Severity.ERROR]
+        self.error = next((rule for rule in (*CUT, *errors) if counts[rule]), "")
+        if self.error:
+            fault = self._document.faults.first(self.error)
+            why, line = ("", None) if fault is None else (fault.message, fault.line)
+            action = Action.UNREAD if self.error in CUT else Action.UNREPAIRED
+            self._note(Change(action, self.error, "", why, "", self.url, line))
+
     def _change(self, rule: str, url: str, old: str, new: str, line: int | None = None) -> None:
         self._note(Change(Action.CHANGED, rule, url, old, new, self.url, line))
 
@@ -515,7 +522,7 @@ class FileRepair:
         self._lost.clear()
 
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
-        source = note.source if note is not None and not self._converts else None
+        source = note.source if note is not None else None
         recovered = ""
         origin = Origin(page.loc_raw or page.loc, "", page.line)
         if source is None or (page.recovered and UNREADABLE in source):
@@ -523,7 +530,7 @@ class FileRepair:
             if page.recovered:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
         origin.text = (note.broken if note is not None and recovered else "") or source
-        is_bare = self._converts or _is_bare(page)
+        is_bare = _is_bare(page)
         errors = self._errors(page.issues, note, facts)
         date = self._dated(page.loc, page.lastmod) if self._dated is not None and not self.is_text else None
         articles = int(page.news is not None)
@@ -548,13 +555,12 @@ class FileRepair:
     def _text_of(self, page: UrlRecord, note: Note | None, origin: Origin) -> str:
         """Text of an entry that the reader could not keep as it stands."""
         element = note.element if note is not None else None
-        if element is not None and not self._converts:
+        if element is not None:
             return self.markup.of_element(element)
         loc = FORBIDDEN.sub(lambda found: quote(found[0], errors="replace"), origin.url)
         if loc != origin.url:
             origin.changes.append(("loc-invalid-uri", origin.url, loc))
-        lastmod = w3c(page.lastmod) if self._converts and page.lastmod else page.lastmod
-        fields = {"loc": loc, "lastmod": lastmod, "changefreq": page.changefreq,
+        fields = {"loc": loc, "lastmod": page.lastmod, "changefreq": page.changefreq,
                   "priority": None if page.priority is None else f"{page.priority:g}"}  # fmt: skip
         return self._written(**fields)
 

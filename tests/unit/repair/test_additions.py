@@ -188,12 +188,6 @@ def test_page_that_takes_the_place_of_a_listed_one_is_not_added_again(tmp_path: 
     assert (outcome.result.changed, outcome.result.added) == (1, 0)
 
 
-def test_feed_that_becomes_a_sitemap_takes_pages(tmp_path: Path) -> None:
-    items = f"<item><title>t</title><link>{HOME}a</link><pubDate>soon</pubDate></item>"
-    outcome = repair(tmp_path, f"<rss version='2.0'><channel>{items}</channel></rss>".encode(), pages=[found("b")])
-    assert outcome.locs == [f"{HOME}a", f"{HOME}b"]
-
-
 def test_full_file_is_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "MAX_ENTRIES", 2)
     documents = [index(f"{HOME}pages.xml"), urlset(page("1"), page("2"))]
