@@ -40,7 +40,7 @@ from sitemapcrawler.robots.ruleset import (
     path_of,
     plain_lines,
 )
-from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap, decode, read_sitemaps, without_code
+from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap, decode, read_sitemaps
 from sitemapcrawler.robots.usage import VALUES, Usage, UsageRules
 
 _AGENT = "agent"
@@ -130,7 +130,7 @@ class Policy:
     """True if this crawler, or its proxy, is the reason, so that nothing is known of the file."""
     facts: Facts = field(default_factory=Facts)
     sitemap_lines: list[RobotsSitemap] = field(default_factory=list)
-    """Lines that name a sitemap or try to. Empty for HTML pages, except a robots.txt wrapped in HTML."""
+    """Lines that name a sitemap or try to. Empty for HTML pages."""
     parsed: Parsed = field(default_factory=Parsed, repr=False)
     parsed_by_google: Parsed | None = field(default=None, repr=False)
     """The file as Google's crawlers read it; None if that makes no difference."""
@@ -154,7 +154,7 @@ class Policy:
         if outcome is not RobotsOutcome.PARSED:
             return cls(url, outcome, status, reason)
         lines, facts = decode(body, size)
-        named = _sitemaps(lines, facts, base or url)
+        named = [] if facts.content is Content.MARKUP else read_sitemaps(lines, base or url)
         parsed = parse(lines[: facts.parsed])
         by_google = parse_as_google(lines[: facts.parsed]) if parsed.google_differs else None
         whole = b"" if facts.too_large else body
@@ -288,12 +288,6 @@ def _followed(groups: Mapping[str, Group], crawler: Agent) -> Group | None:
         if group is not None:
             return group
     return groups.get(EVERYBODY) if crawler.bound_by_star else None
-
-
-def _sitemaps(lines: list[str], facts: Facts, base: str) -> list[RobotsSitemap]:
-    if facts.content is not Content.MARKUP:
-        return read_sitemaps(lines, base)
-    return read_sitemaps(without_code(lines), base, wrapped=True) if facts.wrapped else []
 
 
 def _crawler(name: str | Agent) -> Agent:

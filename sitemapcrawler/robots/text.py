@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from html import unescape
 
 from sitemapcrawler import urls
 from sitemapcrawler.urls.display import masked, removed
@@ -44,16 +43,11 @@ _DOCUMENT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Markup of a whole document, as opposed to a cache's comment or a PHP notice between the lines of a robots.txt."""
-_CODE = re.compile(r"<(script|style|template|textarea)[\s>].*?(?:</\1[\s>]|\Z)", re.IGNORECASE | re.DOTALL)
-"""Code in a page: `sitemap: "/x"` in a script does not name a sitemap."""
-_AGENT = r"user[- ]agent[ \t]*+:[ \t]*+(?:\*[ \t]*+|[a-z][\w./ \t-]*+)(?:#|$)"
-_AGENT_LINE = re.compile(rf"^[ \t]*{_AGENT}", re.IGNORECASE | re.MULTILINE)
-"""Does not occur in pages by accident, unlike the words Disallow and Sitemap."""
 _FIELD = re.compile(
-    rf"{_AGENT}|(?:dis)?allow[ \t]*:[ \t]*(?:[/*#]|$)|crawl-delay[ \t]*:[ \t]*\d|site-?map[ \t]*:[ \t]*https?://",
+    r"user[- ]agent[ \t]*+:[ \t]*+(?:\*[ \t]*+|[a-z][\w./ \t-]*+)(?:#|$)"
+    r"|(?:dis)?allow[ \t]*:[ \t]*(?:[/*#]|$)|crawl-delay[ \t]*:[ \t]*\d|site-?map[ \t]*:[ \t]*https?://",
     re.IGNORECASE,
 )
-_PREFORMATTED = re.compile(rf"<pre(?:\s[^<>]*)?>\s*(?:{_FIELD.pattern})", re.IGNORECASE)
 _JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[\]{\"])")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
@@ -65,8 +59,8 @@ class Content(StrEnum):
     TEXT = "text"
     EMPTY = "empty"
     MARKUP = "markup"
-    """HTML or XML: an error page, a page served for every path, or a robots.txt wrapped in a page. Single lines of
-    markup in a robots.txt do not count."""
+    """HTML or XML: an error page, a page served for every path, or a robots.txt that a prerenderer turned into a page.
+    Single lines of markup in a robots.txt do not count."""
     JSON = "json"
     BINARY = "binary"
 
@@ -88,9 +82,6 @@ class Facts:
     """Lines with such bytes outside of comments."""
     parsed: int = 0
     """Number of lines to parse: those complete within the first `MAX_BYTES`."""
-    wrapped: bool = False
-    """True for markup with a User-agent line, or whose text begins with a field in a `<pre>`: a robots.txt that a
-    prerenderer or editor turned into a page."""
 
     @property
     def too_large(self) -> bool:
@@ -115,23 +106,9 @@ def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
     parsed = len(_lines(body[bom:MAX_BYTES], encoding, True)[0]) if size > MAX_BYTES else len(lines)
     bad = dict(_lines_not_utf8(body[bom:MAX_SITEMAP_BYTES])) if encoding == "utf-8" else {}
     content = _content(text)
-    wrapped = content is Content.MARKUP and _is_wrapped(text)
     first = next((line for line in bad if line <= len(lines)), None)
     garbled = frozenset(line for line, is_garbled in bad.items() if is_garbled)
-    return lines, Facts(size, content, encoding, bom > 0, first, garbled, parsed, wrapped)
-
-
-def _is_wrapped(text: str) -> bool:
-    text = _CODE.sub("", text)
-    if _AGENT_LINE.search(TAG.sub("\n", text)) is not None:
-        return True
-    field = _PREFORMATTED.search(text)
-    return field is not None and not TAG.sub("", text[: field.start()]).strip(BLANKS + BOM + "\r\n")
-
-
-def without_code(lines: list[str]) -> list[str]:
-    """Remove the code of scripts and styles from the lines of a page, keeping line numbers."""
-    return _CODE.sub(lambda code: "\n" * code[0].count("\n"), "\n".join(lines)).split("\n")
+    return lines, Facts(size, content, encoding, bom > 0, first, garbled, parsed)
 
 
 def _percent(error: UnicodeError) -> tuple[str, int]:
@@ -241,11 +218,8 @@ class RobotsSitemap:
     """The earlier line that names the same sitemap; None for the first."""
 
 
-def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> list[RobotsSitemap]:
-    """Return the Sitemap lines of a robots.txt, including repeated and invalid ones.
-
-    `base`: final URL of the robots.txt. `wrapped`: the file was turned into an HTML page, so `&amp;` means `&`.
-    """
+def read_sitemaps(lines: Iterable[str], base: str) -> list[RobotsSitemap]:
+    """Return the Sitemap lines of a robots.txt, including repeated and invalid ones. `base`: its final URL."""
     found: list[RobotsSitemap] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
@@ -253,17 +227,17 @@ def read_sitemaps(lines: Iterable[str], base: str, wrapped: bool = False) -> lis
             continue
         text = line.strip(BLANKS + BOM)
         markup = "<" in text and TAG.search(text)
-        for sitemap in _of_markup(number, text, base, wrapped) if markup else _of_line(number, text, base):
+        for sitemap in _of_markup(number, text, base) if markup else _of_line(number, text, base):
             first = seen.setdefault(urls.visit_key(sitemap.url), number) if sitemap.url else number
             found.append(sitemap if first == number else replace(sitemap, first=first))
     return found
 
 
-def _of_markup(number: int, line: str, base: str, wrapped: bool) -> Iterator[RobotsSitemap]:
+def _of_markup(number: int, line: str, base: str) -> Iterator[RobotsSitemap]:
     """Yield sitemaps from the text between tags. Ignores bare URLs, which may occur in any page."""
     commented = False
     for place, piece in enumerate(TAG.split(line)):
-        text = (unescape(piece) if wrapped else piece).strip(BLANKS)
+        text = piece.strip(BLANKS)
         if _SITEMAP_FIELD.match(text) and not commented:
             for sitemap in _of_line(number, text, base):
                 yield replace(sitemap, raw=masked(line), typo=sitemap.typo or place > 0)

@@ -278,12 +278,10 @@ def test_host_that_names_a_file_lets_it_list_its_urls(submitted: Sites, name: st
 # ---- odd files
 
 CACHED = "<!-- WP Super Cache is installed but broken. -->"
-VIEWER = '<html><head></head><body><pre style="word-wrap: break-word;">{}</pre></body></html>'
 
 
 SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "comment before": (f"{CACHED}\n{{}}", {"robots-markup": "warning"}),
-    "viewer": (VIEWER, {"robots-is-html": "warning"}),
 }
 """robots.txt around its lines, and what is found in it."""
 PROTEGO_PATHS = ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")

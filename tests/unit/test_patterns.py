@@ -14,7 +14,7 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler.reader.sniff import sniff
-from sitemapcrawler.robots.text import _AGENT_LINE, _FIELD
+from sitemapcrawler.robots.text import _FIELD
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.suspects import find_telling, telling
 
@@ -106,7 +106,6 @@ def test_time_grows_with_the_length_of_the_text() -> None:
 @pytest.mark.parametrize(
     ("read", "start", "unit"),
     [
-        (_AGENT_LINE.search, "User-agent: a", " "),
         (_FIELD.match, "User-agent: a", " \t"),
         (lambda text: find_telling(TELLING, [text]), "https://example.com/", "a//"),
         (lambda text: find_telling(TELLING, [text]), "https://example.com/?", "?a&"),

@@ -120,8 +120,7 @@ def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt is not a text file with rules. It is an HTML page, JSON or binary data.
 
     Why: Crawlers look for rules in whatever has status 200, and find none, or wrong ones. Usual causes are servers that
-    answer every path with their app shell, and prerenderers that wrap robots.txt in a page. This crawl reads the
-    sitemaps in it anyway.
+    answer every path with their app shell, and prerenderers that wrap robots.txt in a page.
     Fix: Serve robots.txt as plain text, or answer 404 if it does not exist.
     Bad: `<!DOCTYPE html><html>...`
     Good: plain text with rules, or status 404

@@ -118,7 +118,7 @@ def test_lines_of_markup(body: str, rules: Found) -> None:
 
 def test_markup_names_what_is_found_in_it() -> None:
     [finding] = told(answered(f"<html><body><pre>\n{OPEN}</pre></body></html>"))
-    assert finding.message.endswith("rules for 1 crawler and 1 sitemap are found in it anyway")
+    assert finding.message.endswith("rules for 1 crawler are found in it anyway")
     [finding] = told(answered(f"{OPEN}<br />\n<b>Notice</b>: x\n<br />"))
     assert finding.message == "'<br />' and 2 more lines contain HTML"
 
