@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
+from xml.sax.saxutils import quoteattr, unescape
 
 from lxml import etree
 
@@ -28,6 +29,8 @@ KEPT = re.compile(
 libxml2 takes characters in them that expat refuses."""
 DECLARED = re.compile(r"<\?xml\s")
 RESERVED = ("xml", "xmlns")
+QUOTES = {"&quot;": '"', "&apos;": "'"}
+"""{entity: its character} of those that `xml.sax.saxutils` does not know by itself."""
 LOCATIONS = ("schemaLocation", "noNamespaceSchemaLocation")
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 XML = "http://www.w3.org/XML/1998/namespace"
@@ -72,7 +75,7 @@ def root_of(tag: str) -> Root:
     prefix = start[2] or ""
     changes: list[tuple[str, str, str]] = []
     namespaces = {"": ""} if prefix else {}
-    namespaces |= {name or "": _unescaped(value[1:-1]) for name, value in DECLARATION.findall(tag)}
+    namespaces |= {name or "": unescape(value[1:-1], QUOTES) for name, value in DECLARATION.findall(tag)}
     own = namespaces.get(prefix, "")
     if own != CORE:
         variant = "xml-namespace-legacy" if LEGACY.fullmatch(own) else "xml-namespace-wrong"
@@ -112,12 +115,6 @@ def _as_uri(namespace: str) -> str:
         if is_well_formed(f'<a xmlns:x="{escape(uri)}"/>', behind=""):
             return uri
     return f"urn:{quote(namespace, safe='')}"
-
-
-def _unescaped(text: str) -> str:
-    for written, meant in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&")):
-        text = text.replace(written, meant)
-    return text
 
 
 def prolog_of(text: str) -> str:
@@ -226,12 +223,8 @@ def _written(element: Element, prefixes: dict[str, str]) -> str:
         if brace and (uri in (XML, CORE) or not prefix_of(uri)):
             continue  # URLs are absolute already; attributes cannot be in a default namespace
         space = f"{prefix_of(uri)}:" if brace else ""
-        attributes += f' {space}{local}="{_attribute(value)}"'
+        attributes += f" {space}{local}={quoteattr(value)}"
     inside = "".join(
         escape(part, quote=False) if isinstance(part, str) else _written(part, prefixes) for part in element.content
     )
     return f"<{tag}{declarations}{attributes}>{inside}</{tag}>"
-
-
-def _attribute(value: str) -> str:
-    return escape(value).replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")

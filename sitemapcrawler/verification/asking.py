@@ -56,37 +56,28 @@ class Memo:
 
     def get(self, method: str, key: str) -> Step | None:
         """The cached answer to a request, or None. `key`: `urls.request_key` of the URL."""
-        if self._full:  # without a journal, existing rows may be damaged too
-            return None
-        try:
-            row = self._base.execute("SELECT step FROM steps WHERE request = ?", (_digest(method, key),)).fetchone()
-        except sqlite3.Error as error:
-            self._give_up(error)
-            return None
+        found = self._execute("SELECT step FROM steps WHERE request = ?", _digest(method, key))
+        row = found.fetchone() if found is not None else None
         return None if row is None else decode(row[0])
 
     def put(self, method: str, key: str, step: Step) -> None:
-        if self._full:
-            return
-        try:
-            self._base.execute("INSERT OR REPLACE INTO steps VALUES (?, ?)", (_digest(method, key), encode(step)))
-        except sqlite3.Error as error:
-            self._give_up(error)
+        self._execute("INSERT OR REPLACE INTO steps VALUES (?, ?)", _digest(method, key), encode(step))
 
     def mark(self, key: str) -> bool:
         """Return True the first time a URL is marked; if the disk is full, always."""
-        if self._full:
-            return True
-        try:
-            done = self._base.execute("INSERT OR IGNORE INTO steps VALUES (?, x'')", (_digest(MARK, key),))
-        except sqlite3.Error as error:
-            self._give_up(error)
-            return True
-        return done.rowcount > 0
+        done = self._execute("INSERT OR IGNORE INTO steps VALUES (?, x'')", _digest(MARK, key))
+        return done is None or done.rowcount > 0
 
-    def _give_up(self, error: sqlite3.Error) -> None:
-        self._full = True
-        logger.warning("answers can no longer be cached (%s): URLs that are listed again are requested again", error)
+    def _execute(self, statement: str, *values: bytes) -> sqlite3.Cursor | None:
+        """Run a statement. None once the disk is full: without a journal, existing rows may be damaged too."""
+        if self._full:
+            return None
+        try:
+            return self._base.execute(statement, values)
+        except sqlite3.Error as error:
+            self._full = True
+            logger.warning("answers can no longer be cached (%s): repeated URLs are requested again", error)
+            return None
 
     def close(self) -> None:
         self._base.close()
