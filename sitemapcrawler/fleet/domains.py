@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -92,8 +91,6 @@ MAX_STEM = 100
 """Maximum length of the host in a file name; file systems allow 255 bytes."""
 HASH_DIGITS = 16
 """Hexadecimal digits after the host: the odds of a collision among a million domains are 3 in 100 million."""
-# Device names on Windows; they stay reserved with any suffix.
-_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +133,7 @@ def domain(text: str) -> Domain:
 
 
 def _stem(host: str) -> str:
-    safe = host[:MAX_STEM].replace(":", "-").lstrip("_-.")
-    return (safe.replace(".", "-", 1) if _DEVICE.match(safe) else safe) or "host"
+    return host[:MAX_STEM].replace(":", "-").lstrip("_-.") or "host"
 
 
 def read_domains(items: Sequence[str]) -> DomainList:
