@@ -63,7 +63,7 @@ class Policies(OfCrawler):
         self.offline = False
         """True to send no requests and know no web host's policy."""
         self._left = crawler.settings.getint("SITEMAP_MAX_ROBOTS")
-        self._asked: dict[str, asyncio.Future[Policy | None]] = {}
+        self._running: dict[str, asyncio.Future[Policy | None]] = {}
         self._known: dict[str, Policy] = {}
         self._moved: dict[str, str] = {}
         self._since: dict[str, float] = {}
@@ -83,9 +83,7 @@ class Policies(OfCrawler):
         known = self._known.get(origin)
         if retry and origin in self._hasty and known is not None and known.status is None:
             self._hasty.discard(origin)  # fetched without retries; now a request depends on it
-            del self._known[origin], self._asked[origin]
-        elif known is not None and not self._is_old(origin):
-            return known
+            del self._known[origin]
         return await self._obtain(origin, {} if retry else {"dont_retry": True})
 
     async def load(self, url: str, place: str | None) -> Policy | None:
@@ -112,11 +110,11 @@ class Policies(OfCrawler):
         if self.offline:
             return
         origins = {origin for url in listed if (origin := urls.origin(url)) is not None}
-        new = [origin for origin in sorted(origins) if origin not in self._asked]
-        allowed = new[: self._left]
-        self._left -= len(allowed)
+        new = sorted(origins - self._known.keys() - self._running.keys())
+        refused = new[self._left :]
+        self._left -= len(new) - len(refused)
         meta = {"dont_retry": True, "download_timeout": FOREIGN_TIMEOUT_S}
-        await asyncio.gather(*(self._obtain(origin, meta) for origin in {*allowed, *(origins & self._asked.keys())}))
+        await asyncio.gather(*(self._obtain(origin, meta) for origin in origins.difference(refused)))
 
     def at(self, url: str) -> Policy | None:
         """The policy for a URL if it is known already."""
@@ -126,10 +124,7 @@ class Policies(OfCrawler):
     def restore(self, origin: str, age_s: float, told: JsonObject) -> None:
         """Restore data that came with `fetched` `age_s` seconds ago.
         An expired or failed robots.txt is fetched again as soon as a request depends on it."""
-        policy = restored(told)
-        done = asyncio.get_running_loop().create_future()
-        done.set_result(policy)
-        self._asked[origin], self._known[origin] = done, policy
+        policy = self._known[origin] = restored(told)
         self._since[origin] = time.monotonic() - (age_s if policy.status is not None else MAX_AGE_S + 1)
         if told["final_url"]:
             self._moved[origin] = told["final_url"]
@@ -148,12 +143,15 @@ class Policies(OfCrawler):
         return self._moved.get(urls.origin(policy.url) or "", policy.url)
 
     async def _obtain(self, origin: str, meta: JsonObject) -> Policy | None:
-        asked = self._asked.get(origin)
-        if asked is None or (asked.done() and self._is_old(origin)):
+        running, known = self._running.get(origin), self._known.get(origin)
+        if running is None and known is not None and not self._is_old(origin):
+            return known
+        if running is None:
             if meta:
                 self._hasty.add(origin)
-            asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin, meta))
-        return await asyncio.shield(asked)
+            running = self._running[origin] = asyncio.ensure_future(self._ask(origin, meta))
+            running.add_done_callback(lambda _: self._running.pop(origin))
+        return await asyncio.shield(running)
 
     def _is_old(self, origin: str) -> bool:
         return time.monotonic() - self._since[origin] > MAX_AGE_S
@@ -194,11 +192,10 @@ class Policies(OfCrawler):
     def _share(self, answer: FetchResult, policy: Policy, kept: JsonObject) -> None:
         """Store a redirected robots.txt for the target's authority as well."""
         origin = urls.origin(answer.final_url)
-        if answer.hops and origin is not None and robots_url(origin) == answer.final_url and origin not in self._asked:
-            policy = replace(policy, url=answer.final_url)
-            done = asyncio.get_running_loop().create_future()
-            done.set_result(policy)
-            self._asked[origin], self._known[origin] = done, policy
+        if not answer.hops or origin is None or robots_url(origin) != answer.final_url:
+            return
+        if origin not in self._known and origin not in self._running:
+            policy = self._known[origin] = replace(policy, url=answer.final_url)
             self._since[origin] = time.monotonic()
             self._keep(origin, {**kept, "url": policy.url, "final_url": None})
 
