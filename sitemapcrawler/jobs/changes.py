@@ -45,6 +45,7 @@ from sitemapcrawler.rules.facts.sites import (
     UNCHANGED,
 )
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.reach import OF_VERSIONS
 from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule, Severity
 from sitemapcrawler.urls.display import CUT, counted
 
@@ -202,7 +203,9 @@ FOUND = """
     LEFT JOIN change_urls c ON c.loc = p.url
     LEFT JOIN main.urls u ON u.rowid = c.entry
     WHERE coalesce(p.severity, s.severity) <> '{note}' AND ({condition})
-    ORDER BY list_position({severities}, coalesce(p.severity, s.severity)), p.rule, p.url, p.crawler"""
+    ORDER BY list_position({severities}, coalesce(p.severity, s.severity)), list_contains({of_links}, p.rule), p.rule,
+             p.url, p.crawler"""
+"""SQL: problems that only one side has. A page that is gone comes before the entries that link to it as a version."""
 IS_NEW = f"""
     CASE WHEN c.loc IS NULL THEN $3 AND ($2 OR NOT list_contains($1, p.rule))
          ELSE NOT list_contains($1, p.rule) OR c.rank = {RANKS.index(ADDED) + 1}
@@ -338,8 +341,9 @@ def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
         (SOLVED_PROBLEM, "then", "now", IS_SOLVED, "before"),
     ):
         statement = FOUND.format(
-            change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO, side=side
-        )
+            change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO, side=side,
+            of_links=sorted({*OF_VERSIONS.values()}),
+        )  # fmt: skip
         store.execute(statement, [list(rules.of_pages), rules.pages_of_files, rules.files])
 
 

@@ -90,6 +90,21 @@ def test_page_that_is_spelled_in_another_way_is_the_same(site: SiteServer, tmp_p
             assert seen == {site.url(raw if day == 2 else escaped): True, site.url("/plain"): True}
 
 
+def test_page_that_is_gone_comes_before_those_that_link_to_it(site: SiteServer, tmp_path: Path) -> None:
+    days, html = Days(site, tmp_path), {"Content-Type": "text/html"}
+    link = '<x:link xmlns:x="http://www.w3.org/1999/xhtml" rel="alternate" hreflang="{}" href="{}"/>'
+    links = "".join(link.format(code, site.url(f"/{code}")) for code in ("de", "en"))
+    site.routes = {path: Reply(f"<title>{path}</title><p>{path * 60}", headers=html) for path in ("/de", "/en")}
+    site.routes["/robots.txt"] = robots(site.url("/a.xml"))
+    listed = urlset_of(site, on(MONDAY, ["/de", "/en"]))
+    site.routes["/a.xml"] = xml(listed.replace(b"</url>", f"{links}</url>".encode()))
+    days.crawl("one", verify="get")
+    site.routes["/de"] = Reply("", 404)
+    days.crawl("two", FEED, "changes.csv", before=f"one/{JOBDIR}", verify="get")
+    with (tmp_path / "two" / "changes.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["rule"] for row in csv.DictReader(file) if row["rule"]] == ["status-404", "hreflang-target-status"]
+
+
 @pytest.mark.parametrize("status", [503, 429])
 def test_problem_of_a_file_is_solved_only_if_that_is_known(site: SiteServer, tmp_path: Path, status: int) -> None:
     """The index lists a missing file; then the site is down or busy, then the index lists it no longer."""
