@@ -494,7 +494,7 @@ target_rule("hreflang-target-redirect", WARNING, "redirect", "Non-200 Hreflang U
     A language version that the entry links to redirects.
 
     Why: The page at the end does not link back to this URL, so the link may not count.
-    Fix: Link to the redirect target instead.
+    Fix: Link to the redirect target if it is the same page in that language. Otherwise remove the link.
     Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
     Good: `https://example.com/de/`
 """)
