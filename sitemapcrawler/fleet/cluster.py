@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
@@ -26,7 +26,7 @@ from typing import Self
 
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
 from sitemapcrawler.fleet.output import OutputFailed
-from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
+from sitemapcrawler.fleet.task import DomainFailed, FleetPlan, crawl_domain
 from sitemapcrawler.urls.display import first_line, inert
 
 for _name, _value in {
@@ -54,20 +54,6 @@ SLOW = "timed out during startup"
 """What Ray says of a cluster that was not up within its 30 seconds."""
 STARTS = 5
 """Attempts to start a local cluster. On two cores with ten busy processes, two were not enough."""
-AGAIN = (CrawlDied, OutputFailed)
-"""Errors after which a domain is tried again."""
-
-
-@dataclass(frozen=True, slots=True)
-class DomainFailure:
-    """A domain without a result."""
-
-    reason: str
-    """One line."""
-    common: bool
-    """True if other domains will probably fail too: the output cannot be written, or a worker is broken."""
-    again: bool
-    """True if another attempt may succeed."""
 
 
 class ClusterFailed(Exception):
@@ -204,7 +190,7 @@ class RayCluster:
                 done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
             return list(done)
 
-    def result(self, reference: object) -> DomainRecord | DomainFailure:
+    def result(self, reference: object) -> DomainRecord | DomainFailed:
         """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
         try:
@@ -213,17 +199,18 @@ class RayCluster:
         except errors.RayTaskError as error:
             return failure_of(getattr(error, "cause", error))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
-            return DomainFailure(f"its worker died: {first_line(error)}", common=False, again=True)
+            return DomainFailed(f"its worker died: {first_line(error)}")
         except errors.RayError as error:
             raise _failed(error) from None
 
 
-def failure_of(error: Exception) -> DomainFailure:
+def failure_of(error: Exception) -> DomainFailed:
     """Failure of a domain whose task raised an exception."""
-    known = isinstance(error, (*AGAIN, CrawlAbandoned))
-    reason = first_line(error) if known else f"{type(error).__name__}: {first_line(error)}"
-    common = not known or isinstance(error, (OutputFailed, CrawlFault))
-    return DomainFailure(reason, common, isinstance(error, AGAIN))
+    if isinstance(error, DomainFailed):
+        return error
+    if isinstance(error, OutputFailed):
+        return DomainFailed(first_line(error), common=True)
+    return DomainFailed(f"{type(error).__name__}: {first_line(error)}", common=True, again=False)
 
 
 def remove_folder(folder: Path) -> None:

@@ -14,11 +14,11 @@ from threading import Thread
 from types import FrameType
 from typing import NamedTuple
 
-from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster
+from sitemapcrawler.fleet.cluster import RayCluster
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
 from sitemapcrawler.fleet.output import Output
 from sitemapcrawler.fleet.queueing import Addresses, DomainQueue
-from sitemapcrawler.fleet.task import FleetPlan, file_name
+from sitemapcrawler.fleet.task import DomainFailed, FleetPlan, file_name
 from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger(__name__)
@@ -52,9 +52,9 @@ class FleetCounts:
     looked_up: int = 0
     """Those of them that have been."""
 
-    def add(self, domain: Domain, result: DomainRecord | DomainFailure, attempts: int) -> None:
+    def add(self, domain: Domain, result: DomainRecord | DomainFailed, attempts: int) -> None:
         """Count the result of a domain."""
-        if isinstance(result, DomainFailure):
+        if isinstance(result, DomainFailed):
             failed = DomainRecord(domain=domain.name, state=FAILED, error=result.reason, attempts=attempts)
             self.failed.append(failed)
             logger.warning("no result of %s: %s", domain.name, inert(result.reason))
@@ -197,12 +197,12 @@ class Fleet:
                 return
             domain, number, _ = self.running.pop(reference)
             result = self._cluster.result(reference)
-            if isinstance(result, DomainFailure) and result.again and number <= self._plan.retries:
+            if isinstance(result, DomainFailed) and result.again and number <= self._plan.retries:
                 self._begin(domain, number + 1)
                 continue
             queue.done(domain)
             self.counts.add(domain, result, number)
-            self._lost = self._lost + 1 if isinstance(result, DomainFailure) and result.common else 0
+            self._lost = self._lost + 1 if isinstance(result, DomainFailed) and result.common else 0
             if self._lost >= IN_A_ROW and not self._stop.begun:
                 self.broken = self._stop.begun = True
                 message = "%d domains in a row have failed for a reason that is not theirs; no more are begun"

@@ -32,8 +32,17 @@ MAX_TIME = "max_time"
 """Reason of the end of a crawl that exceeded its time."""
 
 
-class CrawlAbandoned(Exception):
-    """The crawl had to be killed. Not retried."""
+class DomainFailed(Exception):
+    """A domain has no result. The reason is one line; the error can be pickled."""
+
+    def __init__(self, reason: str, common: bool = False, again: bool = True) -> None:
+        """`common`: True if other domains will probably fail too, since the output cannot be written, or a setting, a
+        package or our code is at fault, not the site; `again`: True if another attempt may succeed."""
+        super().__init__(reason, common, again)
+        self.reason, self.common, self.again = reason, common, again
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,7 @@ class FleetPlan:
 def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int) -> DomainRecord:
     """Crawl a domain and publish its results, with its own row last; the body of a Ray task. `attempt`: from 1.
 
-    Raises CrawlDied, CrawlAbandoned or OutputFailed if there is no result; the domain then has no row.
+    Raises DomainFailed or OutputFailed if there is no result; the domain then has no row.
     """
     began = time.monotonic()
     output = output_at(plan.output)
@@ -68,7 +77,7 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int) -> DomainRecord:
         try:
             code, is_late = _crawl(job, plan)
             record = record_of(domain, folder, code, attempt)
-        except (CrawlDied, CrawlAbandoned, OutputFailed):
+        except (DomainFailed, OutputFailed):
             keep_log(output, domain, folder)
             raise
         record.partial = MAX_TIME if is_late and record.partial else record.partial
@@ -87,10 +96,10 @@ def _crawl(job: CrawlJob, plan: FleetPlan) -> tuple[int, bool]:
                 process.terminate()
                 process.join(KILL_S)
             if process.exitcode is None:
-                raise CrawlAbandoned(f"the crawl did not end within {most + KILL_S:.0f} s, and was killed")
+                raise DomainFailed(f"the crawl did not end within {most + KILL_S:.0f} s, and was killed", again=False)
             return process.exitcode, is_late
     except (OSError, EOFError) as error:
-        raise CrawlDied(f"no process could be started: {error}") from None
+        raise DomainFailed(f"no process could be started: {error}") from None
 
 
 _kept = ExitStack()
@@ -109,29 +118,21 @@ LOG_BYTES = 1024 * 1024
 """Number of bytes kept from the end of a log."""
 
 
-class CrawlDied(Exception):
-    """The crawl's process ended without a result. May be retried."""
-
-
-class CrawlFault(CrawlDied):
-    """The crawl could not start, or raised an exception: a setting, a package or our code is at fault, not the site."""
-
-
 def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
-    """Build a domain's row from the files of its crawl. Raises CrawlDied if there is no result, OutputFailed if the
+    """Build a domain's row from the files of its crawl. Raises DomainFailed if there is no result, OutputFailed if the
     files could not be written."""
     states = {0: FINISHED, STOPPED: PARTIAL, NOTHING_READ: UNREAD}
     if code == FEED_LOST:
         raise OutputFailed(f"its files could not be written{last_error(folder)}")
     if code == RAISED:
-        raise CrawlFault(f"its crawl could not run{last_error(folder)}")
+        raise DomainFailed(f"its crawl could not run{last_error(folder)}", common=True)
     if code not in states:
-        raise CrawlDied(f"{exit_reason(code)}{last_error(folder)}")
+        raise DomainFailed(f"{exit_reason(code)}{last_error(folder)}")
     try:
         found = summary(folder)
         size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
     except (OSError, ValueError) as error:
-        raise CrawlDied(f"its files are not whole: {error}") from None
+        raise DomainFailed(f"its files are not whole: {error}") from None
     names = {one.name for one in fields(DomainRecord)} & {one.name for one in fields(found)} - {"bad", "not_indexable"}
     record = DomainRecord(**{name: getattr(found, name) for name in names})
     state = PARTIAL if record.partial and code == 0 else states[code]

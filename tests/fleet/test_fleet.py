@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import socket
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pytest
 
 from sitemapcrawler import cli
 from sitemapcrawler.fleet.output import OutputFailed
-from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault
+from sitemapcrawler.fleet.task import DomainFailed
 from tests.crawl.crawling import AT_HOME, crawl, launch, options
 from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, TABLES, Data, Site, sites
@@ -200,10 +201,10 @@ def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("cause", "reason", "common", "again"),
     [
-        (CrawlFault("its crawl could not run"), "its crawl could not run", True, True),
+        (DomainFailed("its crawl could not run", common=True), "its crawl could not run", True, True),
         (OutputFailed("the disk is full"), "the disk is full", True, True),
-        (CrawlDied("it was ended by SIGKILL"), "it was ended by SIGKILL", False, True),
-        (CrawlAbandoned("it was killed"), "it was killed", False, False),
+        (DomainFailed("it was ended by SIGKILL"), "it was ended by SIGKILL", False, True),
+        (DomainFailed("it was killed", again=False), "it was killed", False, False),
         (ValueError("odd"), "ValueError: odd", True, False),
     ],
 )
@@ -212,10 +213,12 @@ def test_failure_says_whether_other_domains_share_it_and_another_attempt_may_hel
 ) -> None:
     from sitemapcrawler.fleet import cluster
 
-    error = cluster.ray.exceptions.RayTaskError("work", "", cause)
+    error = cluster.ray.exceptions.RayTaskError("work", "", pickle.loads(pickle.dumps(cause)))
     monkeypatch.setattr(cluster.ray, "get", Mock(side_effect=error))
     joined: Any = SimpleNamespace()
-    assert cluster.RayCluster.result(joined, None) == cluster.DomainFailure(reason, common, again)
+    found = cluster.RayCluster.result(joined, None)
+    assert isinstance(found, DomainFailed)
+    assert (found.reason, found.common, found.again) == (reason, common, again)
 
 
 def test_cluster_that_is_gone_is_no_failure_of_a_domain(monkeypatch: pytest.MonkeyPatch) -> None:

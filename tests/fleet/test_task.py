@@ -13,7 +13,7 @@ import pytest
 
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
-from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
+from sitemapcrawler.fleet.task import DomainFailed, FleetPlan, crawl_domain
 from tests.fleet.fleets import PAGES, SERVER, Data, Site, plan, sites
 from tests.fleet.test_faults import gated
 from tests.processes import below, children_of, stop_server
@@ -70,14 +70,14 @@ def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path, site
 
 def test_an_extension_that_cannot_start_is_named(tmp_path: Path, site: Site) -> None:
     wrong = plan(f"{tmp_path}/out", {"EXTENSIONS": {"zipfile.ZipFile": 1}})
-    with pytest.raises(CrawlFault, match="its crawl could not run: TypeError: "):
+    with pytest.raises(DomainFailed, match="its crawl could not run: TypeError: "):
         crawled(domain(site.url()), wrong)
 
 
 def test_a_crawl_that_is_killed_can_be_tried_again(tmp_path: Path, site: Site) -> None:
     with gated(site, "/1.xml") as gate:
         killing = when_asked(site, "/1.xml", lambda pid: os.kill(pid, signal.SIGKILL))
-        with pytest.raises(CrawlDied, match="its process was ended by SIGKILL"):
+        with pytest.raises(DomainFailed, match="its process was ended by SIGKILL"):
             crawled(domain(site.url()), plan(f"{tmp_path}/out"))
         killing.join()
         assert Data(tmp_path / "out").domains() == {}
@@ -94,7 +94,7 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
     with gated(site, "/1.xml"):
         stopping = when_asked(site, "/1.xml", lambda pid: os.kill(pid, signal.SIGSTOP))
         began = time.monotonic()
-        with pytest.raises(CrawlAbandoned, match="did not end within 9 s, and was killed"):
+        with pytest.raises(DomainFailed, match="did not end within 9 s, and was killed"):
             crawled(domain(site.url()), plan(f"{tmp_path}/out", max_time=8.0))
         stopping.join()
     assert time.monotonic() - began < PATIENCE_S

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.fleet import driver
-from sitemapcrawler.fleet.cluster import DomainFailure
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.driver import IN_A_ROW, Fleet, FleetStop
 from sitemapcrawler.fleet.output import output_at
+from sitemapcrawler.fleet.task import DomainFailed
 
 RETRIES = 2
 NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
@@ -23,7 +23,7 @@ NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
 class Cluster:
     """Runs one thing at a time, the first that was started, and notes the order."""
 
-    def __init__(self, room: int = 10, failure: DomainFailure | None = None, failing: int = 1000) -> None:
+    def __init__(self, room: int = 10, failure: DomainFailed | None = None, failing: int = 1000) -> None:
         """`failure`: of the first `failing` crawls."""
         self.room = room
         self.log: list[str] = []
@@ -41,7 +41,7 @@ class Cluster:
         self.most = max(self.most, sum(isinstance(one, Domain) for one in running))
         return [running[0]]
 
-    def result(self, each: Any) -> DomainRecord | DomainFailure:
+    def result(self, each: Any) -> DomainRecord | DomainFailed:
         return self._failures.pop() if self._failures else DomainRecord(each.name, urls=2)
 
 
@@ -111,7 +111,7 @@ def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize(("common", "begun"), [(True, IN_A_ROW), (False, len(NAMES))])
 def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bool, begun: int, tmp_path: Path) -> None:
-    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common, again=True))
+    cluster = Cluster(room=1, failure=DomainFailed("the disk is full", common, again=True))
     failing = run(tmp_path, cluster, 0)
     assert cluster.attempts == [1, 2, 3] * begun
     assert failing.broken == common
@@ -119,14 +119,14 @@ def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bo
 
 
 def test_crawl_that_dies_is_tried_again_in_its_place(tmp_path: Path) -> None:
-    cluster = Cluster(room=1, failure=DomainFailure("its worker died", common=False, again=True), failing=2)
+    cluster = Cluster(room=1, failure=DomainFailed("its worker died", common=False, again=True), failing=2)
     done = run(tmp_path, cluster, 0)
     assert cluster.log[:4] == [NAMES[0]] * 3 + [NAMES[1]]
     assert (done.counts.done, done.counts.failed) == (len(NAMES), [])
 
 
 def test_failure_that_would_come_again_is_the_last(tmp_path: Path) -> None:
-    cluster = Cluster(failure=DomainFailure("it was killed", common=False, again=False))
+    cluster = Cluster(failure=DomainFailed("it was killed", common=False, again=False))
     done = run(tmp_path, cluster, 0)
     assert cluster.attempts == [1] * len(NAMES)
     assert {failed.attempts for failed in done.counts.failed} == {1}

@@ -15,12 +15,12 @@ from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import driver, task
 from sitemapcrawler.fleet import launching as fleet
-from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure
+from sitemapcrawler.fleet.cluster import ClusterFailed
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
 from sitemapcrawler.fleet.output import Output, OutputFailed, output_at
-from sitemapcrawler.fleet.task import file_name
+from sitemapcrawler.fleet.task import DomainFailed, file_name
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import STOPPED
 
@@ -128,8 +128,8 @@ class DyingCluster:
             signal.raise_signal(signal.SIGTERM)
         return running
 
-    def result(self, reference: object) -> DomainFailure:
-        return DomainFailure("its worker died", common=False, again=True)
+    def result(self, reference: object) -> DomainFailed:
+        return DomainFailed("its worker died", common=False, again=True)
 
     def _die(self, at: str) -> None:
         if at == self._at:
