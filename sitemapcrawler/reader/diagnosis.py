@@ -15,9 +15,7 @@ AMPERSAND = "doc-unescaped-ampersand"
 MAX_SHOWN = 40
 """Characters of the excerpt that shows a fault."""
 UNENDED = "an entry without an end tag"
-MISMATCH = expat.errors.XML_ERROR_TAG_MISMATCH
 HYPHENS = "-- inside a comment"
-ONE_HYPHEN = "a comment begins with <!-- and ends with -->"
 ENDS = {
     expat.errors.codes[message]
     for message in (
@@ -110,6 +108,4 @@ def worded(fault: Malformed, text: str) -> tuple[str, str, int]:
         return rule, "not well formed (an & that is not escaped)", offset
     if rule == GENERAL and is_double_hyphen(text, offset):
         return rule, HYPHENS, offset - 2
-    if rule == GENERAL and text.endswith("<!-", 0, offset):
-        return rule, ONE_HYPHEN, offset - 3
     return rule, message, offset

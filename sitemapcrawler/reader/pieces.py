@@ -6,7 +6,6 @@ DOCTYPE, so only XML's five predefined entities are ever expanded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -15,8 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
-from sitemapcrawler.namespaces.schemas.terms import is_complete
-from sitemapcrawler.reader.diagnosis import MISMATCH, SEPARATOR, UNENDED, Malformed, characters, malformed
+from sitemapcrawler.reader.diagnosis import SEPARATOR, UNENDED, Malformed, characters, malformed
 from sitemapcrawler.reader.entries import FIELDS, EntryBuilder
 from sitemapcrawler.reader.faults import MAX_NAME
 
@@ -239,8 +237,7 @@ class PieceParser:
 
 def entry_of(piece: Piece, around: Sequence[str], text: str) -> tuple[Element, bool] | None:
     """Return the entry at the start of a piece with this text, and whether it is whole; None if none is there. One
-    that is not has the children that are complete before its first fault, and a last one that lacks only its end
-    tag."""
+    that is not has the children that are complete before its first fault."""
     entry = next(piece.begun[-1].children, None) if piece.begun else None
     if entry is None:
         return None
@@ -248,11 +245,7 @@ def entry_of(piece: Piece, around: Sequence[str], text: str) -> tuple[Element, b
     if opened and opened[0] is not entry:  # what stands behind the entry
         opened = []
     is_whole = not opened
-    if opened and piece.fault is not None and str(piece.fault) == MISMATCH:
-        closed = CLOSED.match(text, piece.fault.offset)
-        if closed:
-            _close_implicitly(opened, closed[1])
-    if len(opened) > 1 and not (len(opened) == 2 and is_complete(opened[1])):
+    if len(opened) > 1:
         entry.content.pop()
     if "@" in text or "&#" in text:
         hide(entry)
@@ -279,30 +272,6 @@ def _attribute(key: str) -> str:
     """Return an attribute's name: `{uri}name`, or the plain name without a namespace."""
     uri, *names = key.split(SEPARATOR)
     return f"{{{uri}}}{names[0]}" if names else key
-
-
-CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")
-"""Rest of an end tag."""
-
-
-def _close_implicitly(opened: list[Element], name: str) -> None:
-    """Close the `opened` elements within the one called `name`, whose end tag was read, if they lack only end tags.
-
-    That is so if they contain only elements, like `<video:video>`. Children with another namespace, or with the
-    closed element's own name, become its siblings.
-    """
-    depth = max((depth for depth, element in enumerate(opened) if element.name == name), default=-1)
-    if depth < 0 or not all(element.has_children and not element.text for element in opened[depth + 1 :]):
-        return
-    while len(opened) > depth + 1:
-        ended = opened.pop()
-        inside: list[Element | str] = []
-        for part in ended.content:
-            is_own = isinstance(part, str) or (part.uri == ended.uri and part.name != ended.name)
-            (inside if is_own else opened[-1].content).append(part)
-        ended.content = inside
-    if depth:
-        opened.pop()
 
 
 CONTAINERS = ("channel",)

@@ -14,7 +14,7 @@ from sitemapcrawler.namespaces.element import Element, hide
 from sitemapcrawler.reader.diagnosis import Malformed
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested, note_no_entry
 from sitemapcrawler.reader.pieces import Piece, PieceParser, entry_of, fault_of
-from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
+from sitemapcrawler.reader.repair import UNREADABLE, flatten, repair
 from sitemapcrawler.urls.display import counted
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
@@ -83,7 +83,7 @@ class Recovery:
         for start, end in pairwise([*starts, len(text)]):
             line += text.count("\n", counted, start)
             counted = start
-            yield None if is_hidden(text, start) else self._entry(text[start:end], line, inside, piece)
+            yield self._entry(text[start:end], line, inside, piece)
 
     def usual(self, text: str, at: int, line: int) -> tuple[Malformed, Recovered] | None:
         """Return the entry at `at`, on `line`, with its fault, if it is usual but for characters that are not well

@@ -55,12 +55,6 @@ def section_start(text: str, offset: int) -> int:
     return next(starts, offset)
 
 
-def is_hidden(text: str, start: int) -> bool:
-    """Return whether what begins at `start` was meant to be in a comment, which begins with `<!-` instead of `<!--`."""
-    opened = text.rfind("<", 0, start)
-    return opened >= 0 and text.startswith("<!-", opened) and ">" not in text[opened:start]
-
-
 def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
     """Return whether the end of `text[start:end]` is within a tag; `before`: whether its start is."""
     opened, closed = text.rfind("<", start, end), text.rfind(">", start, end)

@@ -128,8 +128,3 @@ def lacking(holder: Element) -> list[str]:
     if holder.name == "video" and names.isdisjoint(LOCATIONS):
         missing.append(LOCATIONS[0])
     return missing
-
-
-def is_complete(element: Element) -> bool:
-    """True for an image, video or news article that has all its required parts."""
-    return element.name in REQUIRED and not lacking(element)
