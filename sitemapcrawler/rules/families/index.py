@@ -23,10 +23,6 @@ LEFT_OUT = ("loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-entry-withou
 """Faults of entries that the reader leaves out."""
 
 
-def _is_index(file: FileFacts) -> bool:
-    return file.format.is_index
-
-
 REPORT = "https://support.google.com/webmasters/answer/7451001"
 """Help page of Search Console's sitemaps report."""
 
@@ -232,7 +228,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
     Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
     Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
     """
-    if _is_index(file) and file.is_child:
+    if file.format.is_index and file.is_child:
         yield Message(f"an index that is listed in the index {file.record.parent}", value=file.record.parent)
 
 
@@ -364,7 +360,7 @@ def index_empty(file: FileFacts) -> Iterator[Message]:
     Good: an index with entries, or none at all
     """
     left_out = any(rule in file.document.faults for rule in LEFT_OUT)
-    if _is_index(file) and not file.record.url_count and not left_out:
+    if file.format.is_index and not file.record.url_count and not left_out:
         yield Message("the index has no entries", file.document.root_line)
 
 
@@ -377,7 +373,7 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
     Bad: an index of one small sitemap
     Good: the sitemap itself in robots.txt
     """
-    if _is_index(file) and file.record.url_count == 1 and not file.document.faults.lost:
+    if file.format.is_index and file.record.url_count == 1 and not file.document.faults.lost:
         yield Message("the index lists a single sitemap")
 
 
@@ -408,7 +404,7 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
     Good: `<sitemap><loc>https://example.com/sitemap-1.xml</loc><lastmod>2026-01-05T10:00:00+00:00</lastmod></sitemap>`
     """
     missing = file.child_count - file.dated_children
-    if _is_index(file) and missing:
+    if file.format.is_index and missing:
         has = "has" if missing == 1 else "have"
         yield Message(f"{missing:,} of {counted(file.child_count, 'sitemap')} {has} no lastmod", value=str(missing))
 

@@ -97,7 +97,7 @@ def _is_usual(video: Video, page: str) -> bool:
     if visit_key(page) in [visit_key(url) for url in locations] or PLATFORM_PAGE.match(video.content_loc or ""):
         return False
     duration, date = video.duration, video.publication_date
-    if duration is not None and not (INTEGER.fullmatch(duration) and 1 <= int(duration) <= MAX_DURATION_S):
+    if duration is not None and not _is_duration(duration):
         return False
     if date is not None and written(date, Standard.W3C).form is not DateForm.LEGAL:
         return False
@@ -368,6 +368,30 @@ INTEGER = re.compile(r"\+?[0-9]{1,18}")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 
 
+def _is_integer(value: str) -> bool:
+    return INTEGER.fullmatch(value) is not None
+
+
+def _is_duration(value: str) -> bool:
+    return _is_integer(value) and 1 <= int(value) <= MAX_DURATION_S
+
+
+def _is_rating(value: str) -> bool:
+    return DECIMAL.fullmatch(value) is not None and 0 <= float(value) <= MAX_RATING
+
+
+def value_of(name: str, is_valid: Callable[[str], bool], wanted: str, id: str) -> Callable[[str], Check]:
+    """Make a row for a part whose value must be `wanted`."""
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        for video, element in videos(entry):
+            value = getattr(video, name)
+            if value is not None and not is_valid(value):
+                yield _unfit(name, value, wanted, line_of(element, name))
+
+    return row(check, id, ERROR, VIDEOS, UNUSUAL_VIDEOS, also={"Search Console": "Invalid tag value"})
+
+
 limited_part("description", MAX_DESCRIPTION, "video-description-too-long")("""
     A description has more than 2,048 characters.
 
@@ -388,51 +412,31 @@ limited_part("title", MAX_TITLE, "video-title-too-long", WARNING)("""
 """)
 
 
-@video_rule("video-duration-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
-def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
-    """The duration of a video is out of range. It must be a whole number of seconds from 1 to 28,800. A warning if it
+value_of("duration", _is_duration, f"whole seconds from 1 to {MAX_DURATION_S:,}", "video-duration-range")("""
+    The duration of a video is out of range. It must be a whole number of seconds from 1 to 28,800. A warning if it
     is empty.
 
     Why: Search engines ignore any other value.
     Fix: Write the duration in whole seconds, from 1 to 28,800, or omit it.
     Bad: `<video:duration>05:30</video:duration>`
     Good: `<video:duration>330</video:duration>`
-    """
-    for video, element in videos(entry):
-        value = video.duration
-        if value is not None and not (INTEGER.fullmatch(value) and 1 <= int(value) <= MAX_DURATION_S):
-            wanted = f"whole seconds from 1 to {MAX_DURATION_S:,}"
-            yield _unfit("duration", value, wanted, line_of(element, "duration"))
-
-
-@video_rule("video-rating-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
-def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
-    """A rating is not between 0.0 and 5.0. A warning if it is empty.
+""")
+value_of("rating", _is_rating, f"a number from 0.0 to {MAX_RATING}", "video-rating-range")("""
+    A rating is not between 0.0 and 5.0. A warning if it is empty.
 
     Why: Search engines ignore any other value.
     Fix: Write a number from 0.0 to 5.0 with a decimal point, or omit the rating.
     Bad: `<video:rating>4,5</video:rating>`, `<video:rating>87%</video:rating>`
     Good: `<video:rating>4.5</video:rating>`
-    """
-    for video, element in videos(entry):
-        value = video.rating
-        if value is not None and not (DECIMAL.fullmatch(value) and 0 <= float(value) <= MAX_RATING):
-            yield _unfit("rating", value, f"a number from 0.0 to {MAX_RATING}", line_of(element, "rating"))
-
-
-@video_rule("video-view-count-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
-def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The view count of a video is not valid. It must be a whole number, 0 or more. A warning if it is empty.
+""")
+value_of("view_count", _is_integer, "a whole number without separators", "video-view-count-invalid")("""
+    The view count of a video is not valid. It must be a whole number, 0 or more. A warning if it is empty.
 
     Why: Search engines ignore any other value.
     Fix: Write the number of views as digits only, or omit it.
     Bad: `<video:view_count>1,234</video:view_count>`
     Good: `<video:view_count>1234</video:view_count>`
-    """
-    for video, element in videos(entry):
-        value = video.view_count
-        if value is not None and not INTEGER.fullmatch(value):
-            yield _unfit("view_count", value, "a whole number without separators", line_of(element, "view_count"))
+""")
 
 
 def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Severity | None = None) -> Message:
