@@ -327,10 +327,10 @@ def rows_of(item: object, *classes: type, extensions: bool = True) -> Sequence[o
     rows: Sequence[object] | None = None
     if isinstance(item, NotedBatch):
         if classes == (UrlRecord,):
-            return item.rows
+            return item.urls
         if not made and not item.judged and not issubclass(UrlRecord, classes):
             return ()
-        rows = item.rows if len(made) == len(classes) else None
+        rows = item.urls if len(made) == len(classes) else None
     rows = records(item) if rows is None else rows
     if made:
         rows = [row for record in rows for row in with_extensions(record, made)]
