@@ -45,7 +45,7 @@ def place_of(source: Source, url: str | None) -> str:
     """Return `url`, the `file:` URL of a path, or an empty text. Raises ValueError for an invalid URL or path."""
     if url is not None:
         if not urls.is_web(url) and urls.local_path(url) is None:
-            raise ValueError(f"url={url!r} is no absolute http, https or file URL")
+            raise ValueError(f"url={url!r} is not an absolute http, https or file URL")
         return url
     if not isinstance(source, (str, os.PathLike)):
         return ""

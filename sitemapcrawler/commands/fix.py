@@ -91,9 +91,9 @@ class Command(BaseCommand):
 
     def long_desc(self) -> str:
         return (
-            f"{self.short_desc()}. TARGET is a site, the URL of a sitemap, a file, a folder of files, or the JOBDIR or "
-            "folder of a finished audit. @LIST is a list of pages (CSV, JSON, JSON lines, Parquet or text), and "
-            "becomes a new set. Without --out, or with --dry-run, it prints what would change. "
+            f"{self.short_desc()}. The target is a site, the URL of a sitemap, a file, a folder of files, or the "
+            "JOBDIR or folder of a finished audit. @LIST is a list of pages (CSV, JSON, JSON lines, Parquet or text), "
+            "and becomes a new set. Without --out, or with --dry-run, it prints what would change. "
             "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read or "
             "the audit ended early, 4 no file could be read, 5 stopped by Ctrl-C or SIGTERM."
         )
@@ -104,7 +104,7 @@ class Command(BaseCommand):
         super().add_options(parser)
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
-        add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
+        add("--dry-run", action="store_true", help="print what would change, and write nothing (default without --out)")
         add(
             "--base-url",
             metavar="URL",
@@ -128,7 +128,7 @@ class Command(BaseCommand):
             action="store_true",
             help="keep URLs that redirect or name another canonical if the audit did not verify the other URL",
         )
-        add("--gz", action="store_true", help="compress all sitemaps; default: those that the site compresses")
+        add("--gz", action="store_true", help="compress all sitemaps (default: those that the site compresses)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Repair, print a summary, and set the exit code."""

@@ -64,7 +64,7 @@ OPTIONS = (
     Option(
         "again",
         "STATES",
-        "crawl finished domains again if they have these states",
+        "crawl finished domains in these states again: unread, partial, finished",
         None,
         States,
         "unread, partial, finished, separated by commas",

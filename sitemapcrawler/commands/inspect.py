@@ -202,7 +202,7 @@ class Command(BaseCommand):
         return "[options] URL|FILE|DOMAIN"
 
     def short_desc(self) -> str:
-        return "Show what a sitemap, or the sitemaps of a site, contain"
+        return "Show the contents of a sitemap, or of the sitemaps of a site"
 
     def long_desc(self) -> str:
         return (

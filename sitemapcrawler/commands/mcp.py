@@ -28,8 +28,8 @@ class Command(BaseCommand):
     def long_desc(self) -> str:
         return (
             f"{self.short_desc()}. Writes audits to FOLDER, and reads and writes nothing elsewhere. Targets "
-            "must have public addresses, unless -s SITEMAP_ALLOW_NETWORKS allows others. Talks on standard input and "
-            "output; exit codes: 0 standard input has ended, 2 wrong argument."
+            "must have public addresses, unless -s SITEMAP_ALLOW_NETWORKS allows others. Communicates over standard "
+            "input and output. Exit codes: 0 standard input has ended, 2 wrong argument."
         )
 
     def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:

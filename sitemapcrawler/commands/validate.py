@@ -218,9 +218,9 @@ ARGUMENTS = {
     "base_url": ("URL", "where a file will live: its URL, or that of its folder, ending in /"),
     "base_dir": (
         "FOLDER",
-        "the folder that will live at --base-url; default: the named folder, or that of each file",
+        "the folder that will live at --base-url (default: the named folder, or that of each file)",
     ),
-    "agents": ("NAMES", "crawlers to check robots.txt for, such as search,ai; default for files: none"),
+    "agents": ("NAMES", "crawlers to check robots.txt for, such as search,ai (default for files: none)"),
     "select": ("RULES", "rules and rule families to run, separated by commas"),
     "ignore": ("RULES", "rules and rule families not to run"),
     "findings": ("all", "list all findings, not only the first of each rule and file"),
@@ -302,10 +302,10 @@ class Command(BaseCommand):
         complete_for_audit(self.settings)
         super().add_options(parser)
         add = parser.add_argument
-        add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")
+        add("--format", metavar="|".join(formats_in(self.settings)), help="format of the output (default: text)")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE instead of standard output")
         add_threshold_option(parser)
-        add("--min-severity", metavar="|".join(SHOWN), help="lowest severity to show; default: info, which shows all")
+        add("--min-severity", metavar="|".join(SHOWN), help="lowest severity to show (default: info, which shows all)")
         quiet = argparse.BooleanOptionalAction
         add("-q", "--quiet", action=quiet, help="print findings, and nothing else")
         add(

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 NO_MEMORY = "memory"
 """Reason for the end of a crawl when memory runs out."""
-OUT_OF_MEMORY = "there is no more memory"
+OUT_OF_MEMORY = "out of memory"
 """Reason for an incomplete file when memory runs out."""
 START_BYTES = 16 * 1024
 """Bytes from the start of a file that suffice to recognise an HTML page."""

@@ -167,7 +167,7 @@ def _network(text: str) -> Network:
     try:
         return ip_network(text.strip())
     except ValueError as error:
-        raise ValueError(f"{NETWORKS_SETTING}: {text!r} is no network such as 10.0.0.0/8 ({error})") from None
+        raise ValueError(f"{NETWORKS_SETTING}: {text!r} is not a network such as 10.0.0.0/8 ({error})") from None
 
 
 COUNT = "sitemap/addresses_refused"

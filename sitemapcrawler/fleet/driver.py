@@ -205,7 +205,7 @@ class Fleet:
             self._lost = self._lost + 1 if isinstance(result, DomainFailed) and result.common else 0
             if self._lost >= IN_A_ROW and not self._stop.begun:
                 self.broken = self._stop.begun = True
-                message = "%d domains in a row have failed for a reason that is not theirs; no more are begun"
+                message = "%d domains in a row failed for a reason other than the site; no more are started"
                 logger.error(message, self._lost)
 
 

@@ -59,7 +59,7 @@ def claim(output: Output, arguments: dict[str, str]) -> None:
     claimed = output.read_bytes(CLAIM)
     if claimed is None:
         if output.read_bytes(PAGE) is not None:
-            raise ValueError(f"--out {output.url}: has a {PAGE} that is no fleet's; accepted: another place")
+            raise ValueError(f"--out {output.url}: has a {PAGE} that no fleet wrote; accepted: another place")
         output.write_bytes(CLAIM, json.dumps({VERSION: SCHEMA_VERSION, "arguments": mine}, indent=2).encode())
         return
     try:

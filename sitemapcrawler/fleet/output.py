@@ -242,7 +242,7 @@ def output_at(url: str) -> Output:
     if scheme.lower() == "file" and (path := urls.local_path(url)) is not None:
         return Folder(path)
     if scheme not in PACKAGES or not place.partition("/")[0]:
-        raise ValueError(f"{inert(url) or repr(url)} is no place for results; accepted: {PLACES}")
+        raise ValueError(f"{inert(url) or repr(url)} is not a place for results; accepted: {PLACES}")
     package, extra = PACKAGES[scheme]
     if find_spec(package) is None:
         raise ValueError(f"{scheme}:// needs {package}: pip install 'scrapy-sitemapcrawler[{extra}]'")

@@ -152,13 +152,13 @@ def check_site(baseline: Baseline, params: Arguments) -> None:
     if baseline.job and baseline.job.get("state") != FINISHED:
         raise StoreError(
             f"baseline {baseline.path} was not finished: what it lacks would count as added; "
-            "finish it, or take it as it is with force=yes"
+            "finish it, or accept it with force=yes"
         )
     named = {_site(host) for host, _ in params.named_authorities}
     if baseline.partial is not None:
         raise StoreError(
             f"baseline {baseline.path} is not complete ({baseline.partial}): what it lacks would count as added; "
-            "take it as it is with force=yes"
+            "accept it with force=yes"
         )
     held = {_site(host) for host in baseline.hosts()}
     if not named or not held or _same_start(baseline.job, params) or _some_akin(held, named):
@@ -167,7 +167,7 @@ def check_site(baseline: Baseline, params: Arguments) -> None:
         return  # the sitemaps may be on another host than the site
     raise StoreError(
         f"baseline {baseline.path} is of {', '.join(sorted(held)[:3])}, not of {', '.join(sorted(named)[:3])}; "
-        "force=yes compares them all the same"
+        "force=yes compares them anyway"
     )
 
 

@@ -207,7 +207,7 @@ def _refuse_itself(folder: Path, params: Arguments) -> None:
     """Raise StoreError if a job would be compared with itself."""
     path = folder / FILE
     if params.baseline is not None and path.exists() and path.samefile(params.baseline):
-        raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
+        raise StoreError(f"baseline {path} is the database of this job itself; use another JOBDIR")
 
 
 def _open(folder: Path, params: Arguments, fresh: bool) -> Store:
@@ -244,7 +244,7 @@ def _compare(folder: Path, earlier: dict[str, str], params: Arguments, finished:
         if before != after:
             was, given = ("without it" if value is None else f"with {value!r}" for value in (before, after))
             raise StoreError(
-                f"argument {name}: the job in {folder} was begun {was}, now it is {given}; "
+                f"argument {name}: the job in {folder} was started {was}, now it is {given}; "
                 "give the same arguments, fresh=yes to start over, or another JOBDIR"
             )
 

@@ -151,5 +151,5 @@ def refusal(verdict: Verdict, answered: bool) -> IgnoreRequest:
     if verdict.rule is not None:
         return Forbidden(f"forbidden by robots.txt, line {verdict.rule.line}: {verdict.rule.text}")
     if answered:
-        return Forbidden(f"robots.txt cannot be had ({verdict.reason}), which forbids everything")
+        return Forbidden(f"robots.txt could not be fetched ({verdict.reason}), so everything is disallowed")
     return Unanswered(f"no answer to robots.txt: {verdict.reason}")

@@ -117,7 +117,8 @@ def describe_arguments(parser: argparse.ArgumentParser, names: Sequence[str], **
     for name in names:
         argument = ARGUMENTS[name]
         default = defaults.get(name, argument.default_text)
-        parts.append(f"{name}\t{argument.help}; {argument.accepted}{f' (default: {default})' if default else ''}")
+        more = f" (default: {default})" if default else ""
+        parts.append(f"{name}\t{argument.help}. Accepted: {argument.accepted}{more}")
     parser.epilog = "\n".join(parts)
 
 

@@ -37,7 +37,7 @@ class PageRules:
 
 def _pairs(rules: object) -> Sequence[object]:
     if isinstance(rules, str) or not isinstance(rules, Sequence):
-        raise ArgumentError("rules", rules, "is no list", ACCEPTED)
+        raise ArgumentError("rules", rules, "is not a list", ACCEPTED)
     return rules
 
 
@@ -46,7 +46,7 @@ def _compiled(spider: Spider, rule: object) -> tuple[re.Pattern[str], Callback]:
         case (str() | re.Pattern() as expression, callback):
             pass
         case _:
-            raise ArgumentError("rules", rule, "is no pair of an expression and a callback", ACCEPTED)
+            raise ArgumentError("rules", rule, "is not a pair of an expression and a callback", ACCEPTED)
     if isinstance(callback, str):
         callback = getattr(spider, callback, None)
     if not callable(callback):
@@ -54,7 +54,7 @@ def _compiled(spider: Spider, rule: object) -> tuple[re.Pattern[str], Callback]:
     try:
         return re.compile(expression), callback
     except re.error as error:
-        raise ArgumentError("rules", rule, f"is no regular expression: {error}", ACCEPTED) from None
+        raise ArgumentError("rules", rule, f"is not a regular expression: {error}", ACCEPTED) from None
 
 
 def takes_entry(callback: Callback) -> bool:

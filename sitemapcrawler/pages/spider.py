@@ -62,7 +62,7 @@ def _check_name(name: str, value: object) -> None:
     if name in ACCEPTED:
         return
     if name in ARGUMENTS:
-        raise ArgumentError(name, value, "is for an audit, and this spider crawls pages", ", ".join(ACCEPTED))
+        raise ArgumentError(name, value, "is for an audit, but this spider crawls pages", ", ".join(ACCEPTED))
     near = difflib.get_close_matches(name, ACCEPTED, 1, LIKENESS)
     if near:
         logger.warning("argument %s is unknown and passed to the spider; did you mean %s?", name, near[0])

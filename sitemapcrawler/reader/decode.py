@@ -130,7 +130,7 @@ class _Layer:
         members = 0
         while self._fill(len(MAGIC)) and self._data.startswith(MAGIC):
             if not self._skip_header():
-                self._faults.add("doc-truncated", "the gzip header ends before its end")
+                self._faults.add("doc-truncated", "the gzip header is incomplete")
                 return
             yield from self._member()
             yield b""
@@ -193,7 +193,7 @@ class _Layer:
         if size:
             yield b"".join(parts)
         if not inflater.eof and "doc-gzip-error" not in self._faults:
-            self._faults.add("doc-truncated", "the gzip data ends before its end")
+            self._faults.add("doc-truncated", "the gzip data is incomplete")
 
     def _check_trailer(self, crc: int, size: int) -> None:
         if not self._fill(TRAILER):

@@ -58,8 +58,8 @@ OFFSITE = """\
 Search engines ignore pages and sitemaps of these hosts in a file of another host. If a host is yours, add the line to
 its robots.txt, and audit and fix again if the set lacks its pages; if not, remove files that list nothing else:"""
 UNREAD = """\
-These files could not be read, or not to their end, and the set lacks pages of them. Those that are not part of it stay
-on the server as they are:"""
+These files could not be read completely, and the set lacks their pages. Those that are not part of it stay on the
+server as they are:"""
 RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
 
 

@@ -38,7 +38,7 @@ MISSING, IS_PAGE = UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
 TRUNCATED = "doc-truncated"
 """Rule on files that the server may have sent in part, so that what an upload would replace has more entries."""
-NO_FILE = "listed in the index, and no such file"
+NO_FILE = "listed in the index, but there is no such file"
 NO_BODY = "not in the cache of the audit, or not complete"
 NAMED_BY = ("robots", "index", "argument")
 """How a sitemap was found that is no guess."""

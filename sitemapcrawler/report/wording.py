@@ -54,7 +54,7 @@ READING = {
 NOT_INDEXABLE_MEANS = "errors, redirects, soft 404s, noindex, other canonicals, blocked by robots.txt"
 """What is counted as not indexable."""
 UNCHECKED = {
-    "blocked": "robots.txt forbids it",
+    "blocked": "blocked by robots.txt",
     "sampled-out": "not in the sample",
     "off-site": "on another host",
     "unreadable": "bytes of the URL are not in the file's encoding",
@@ -447,7 +447,7 @@ def answers(report: Report) -> list[str]:
     if coverage is not None and coverage.compares_pages:
         lists = listed([one.name for one in coverage.lists])
         found.append(
-            f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap"
+            f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list but in no sitemap"
             f"{f' ({coverage.not_verified:,} not verified)' if coverage.not_verified else ''}, "
             f"{_are(coverage.listed_only, 'listed page')} in no list."
         )
@@ -455,7 +455,7 @@ def answers(report: Report) -> list[str]:
         found.append(index_status(report.summary.google))
     if graph is not None:
         found.append(
-            f"Links: {_are(graph.unlisted, 'page')} linked and not listed, "
+            f"Links: {_are(graph.unlisted, 'page')} linked but not listed, "
             f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
         )
     if report.summary.rendered:
@@ -705,7 +705,7 @@ def compared_groups(found: Sequence[ComparedGroup]) -> str:
     """A sentence about feeds, files and paginated pages that are on one side only."""
     told = [
         f"{counted(one.not_listed + one.listed_only, one.group)} "
-        f"({one.not_listed:,} in a list and in no sitemap, {one.listed_only:,} listed and in no list)"
+        f"({one.not_listed:,} in a list but in no sitemap, {one.listed_only:,} listed but in no list)"
         for one in found
     ]
     return f"Counted apart, since a sitemap need not list them: {listed(told)}."

@@ -129,7 +129,7 @@ class AskerAs:
         if verdict.allowed:
             return None
         line = f" (line {verdict.rule.line}: {verdict.rule.text})" if verdict.rule is not None else ""
-        return f"robots.txt denies it{line}"
+        return f"robots.txt disallows it{line}"
 
     async def _ask(self, url: str, agent: Agent | None = None) -> PageAnswer:
         """Request a page as a crawler, or as ourselves. Raises Stopped."""

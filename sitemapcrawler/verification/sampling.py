@@ -53,7 +53,7 @@ class Sample:
         if found is not None and any(map(str.isdigit, found[1])):
             percent = Fraction(found[1])
             if not 0 < percent <= 100:
-                raise ValueError("no share of the URLs: above 0 % and up to 100 % there is one")
+                raise ValueError("not a share of the URLs: it must be above 0 % and at most 100 %")
             return cls(share=percent / 100)
         if not _COUNT.fullmatch(text):
             raise ValueError("neither a number nor a share")

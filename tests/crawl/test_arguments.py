@@ -221,7 +221,7 @@ def test_job_is_not_resumed_with_another_argument_of_a_plugin(
     job = {**plugin, "JOBDIR": "job"}
     assert crawl(tmp_path, settings=job, domain=server.url(), max_folders="1").code == 0
     done = crawl(tmp_path, settings=job, domain=server.url(), max_folders="2")
-    assert (done.code, "argument max_folders: the job in job was begun with '1', now it is with '2'" in done.log) == (
+    assert (done.code, "argument max_folders: the job in job was started with '1', now it is with '2'" in done.log) == (
         2,
         True,
     )

@@ -183,7 +183,7 @@ def test_feeds_files_and_pagination_are_one_note_each(tmp_path: Path, site: Site
     site.routes["/sitemap.xml"] = urlset(*map(site.url, listed))
     (tmp_path / "mine.txt").write_text("".join(f"{site.url(path)}\n" for path in lists))
     done = compared(tmp_path, site, "mine.txt", report="report")
-    assert "3 in a list and in no sitemap, 1 listed and in no list" in (tmp_path / "report" / "report.html").read_text()
+    assert "3 in a list but in no sitemap, 1 listed but in no list" in (tmp_path / "report" / "report.html").read_text()
     found = [one for one in done.of_type("finding") if one["rule"] in (NOT_LISTED, LISTED_ONLY)]
     urls = {(one["rule"], one["url"].removeprefix(site.url(""))) for one in found if one.get("url")}
     assert urls == {(NOT_LISTED, "/prices"), (NOT_LISTED, "/page/about"), (LISTED_ONLY, "/")}

@@ -179,7 +179,7 @@ def test_page_that_robots_denies_a_crawler_is_not_requested(tmp_path: Path) -> N
         assert requests(site, "ClaudeBot") == []
         assert len(requests(site, "bingbot")) == 5
         denied = {answer["note"] for answer in done.of_type("answer") if answer["verdict"] == "not-asked"}
-        assert any(note.startswith("robots.txt denies it (line ") and "Disallow: /a/" in note for note in denied)
+        assert any(note.startswith("robots.txt disallows it (line ") and "Disallow: /a/" in note for note in denied)
         assert [one["rule"] for one in done.of_type("finding") if one["rule"].startswith("crawler-")] == []
         assert {one["crawler"]: one["gets"] for one in done.summary["crawlers"] if one.get("gets")} == {
             "GPTBot": "same", "ClaudeBot": "not-asked", "Bingbot": "same",

@@ -250,7 +250,7 @@ def test_crawl_ends_when_memory_runs_out(shop: Path) -> None:
         home = server.url()
         server.routes = {"/s.xml": urlset(f"{home}/1")}
         done = crawl(shop, "full", "-a", f"sitemap={home}/s.xml")
-    assert f"{home}/s.xml: there is no more memory, and the crawl ends" in done.log
+    assert f"{home}/s.xml: out of memory, and the crawl ends" in done.log
     assert "'finish_reason': 'memory'" in done.log
 
 

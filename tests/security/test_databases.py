@@ -62,17 +62,17 @@ def spoilt(folder: Path, secret: Path, sql: str) -> Path:
 def test_database_that_says_what_no_crawl_says_is_refused(what: str, tmp_path: Path, secret: Path) -> None:
     path = spoilt(tmp_path / "job", secret, SAID[what])
     for use in (check, lambda path: Store.open(path.parent)):
-        with pytest.raises(StoreError, match="no database of a crawl, what it says of itself"):
+        with pytest.raises(StoreError, match="not the database of a crawl, its metadata"):
             use(path)
 
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_database_with_code_in_it_is_refused(what: str, tmp_path: Path, secret: Path) -> None:
     path = spoilt(tmp_path / "job", secret, HOSTILE[what])
-    with pytest.raises(StoreError, match="no database of a crawl") as caught:
+    with pytest.raises(StoreError, match="not the database of a crawl") as caught:
         check(path)
     assert SECRET not in str(caught.value) and "\n" not in str(caught.value)
-    with pytest.raises(StoreError, match="no database of a crawl"):
+    with pytest.raises(StoreError, match="not the database of a crawl"):
         Store.open(path.parent)
 
 
@@ -152,7 +152,7 @@ def test_crawl_refuses_it_before_anything_is_asked(
 ) -> None:
     path = spoilt(tmp_path / "job", secret, HOSTILE["view in place of a table"])
     line = refusal("crawl", "sitemap", "-a", "domain=127.0.0.1:1", *(word.format(path) for word in option))
-    assert "no database of a crawl, urls is" in line and SECRET not in line
+    assert "not the database of a crawl, urls is" in line and SECRET not in line
 
 
 TRY = """

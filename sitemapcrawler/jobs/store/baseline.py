@@ -244,7 +244,7 @@ class Baseline:
         database = path
         if path.suffix == DATABASE:
             if path.samefile(self._store.path):
-                raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
+                raise StoreError(f"baseline {path} is the database of this job itself; use another JOBDIR")
             self.job = _checked(path)
         else:
             database = self._store.spools / "baseline.duckdb"

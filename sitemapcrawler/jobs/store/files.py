@@ -67,7 +67,7 @@ def refusal(path: object, error: Exception) -> StoreError:
         who = f" (process {holder[1]})" if holder else ""
         return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
-        return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is as it was")
+        return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is unchanged")
     is_of_place = isinstance(error, OSError) or any(words in str(error) for words in (*OF_PLACE, "Cannot open file"))
     advice = "use another JOBDIR" if is_of_place else "fresh=yes starts over"
     return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")
@@ -107,7 +107,7 @@ def check_own(connection: duckdb.DuckDBPyConnection, names: Collection[str] = ()
     held = _statements_of(connection)
     for name, sql in as_made().items():
         if name in (names or as_made()) and held.get(name) != sql:
-            raise Foreign(f"{name} is {'not as a crawl makes it' if name in held else 'missing'}")
+            raise Foreign(f"{name} is {'not as a crawl creates it' if name in held else 'missing'}")
     [(macros,)] = connection.execute("SELECT count(*) FROM duckdb_functions() WHERE NOT internal").fetchall()
     if macros:
         raise Foreign("it holds macros")
@@ -179,7 +179,7 @@ def check(path: Path, thorough: bool = False) -> JobTable:
                 connection.fetchall()
             return job
     except Foreign as error:
-        raise StoreError(f"{path} is no database of a crawl, {error}; use another JOBDIR") from None
+        raise StoreError(f"{path} is not the database of a crawl, {error}; use another JOBDIR") from None
     except (OSError, duckdb.Error) as error:
         raise refusal(path, error) from None
 
@@ -190,7 +190,7 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, ob
     try:
         job = {name: json.loads(value) for name, value in rows}
     except (ValueError, TypeError, RecursionError):
-        raise Foreign("what it says of itself is not JSON") from None
+        raise Foreign("its metadata is not JSON") from None
     odd = _malformed(job)
     if job.get("version") != SCHEMA_VERSION:
         raise StoreError(
@@ -198,7 +198,7 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, ob
             "use the sitemapcrawler that wrote it, or another JOBDIR"
         )
     if odd:
-        raise Foreign(f"what it says of itself is not as a crawl says it ({odd[0]})")
+        raise Foreign(f"its metadata is not as a crawl writes it ({odd[0]})")
     return job
 
 

@@ -188,7 +188,7 @@ MAX_GROUPS = 4
 )
 def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked by robots.txt. It is blocked for a search engine, or for all crawlers. A warning if only
-    other crawlers are blocked. URLs of `loc-offsite` do not count.
+    other crawlers are blocked. URLs that `loc-offsite` reports do not count.
 
     Why: The sitemap asks crawlers to read the page, and robots.txt forbids it. They do not read it; if links lead to
     it, results may show its URL without its text. The message names the crawlers, the line, and the group they follow

@@ -212,7 +212,7 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     },
 )
 def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is blocked by robots.txt. Those of `index-child-offsite` do not count.
+    """The sitemap is blocked by robots.txt. Those that `index-child-offsite` reports do not count.
 
     Why: A search engine that obeys robots.txt does not fetch the file.
     Fix: Allow the sitemap in robots.txt, or remove it from the index or robots.txt that lists it.
@@ -265,7 +265,7 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-is-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
-    """The answer is an HTML page instead of a sitemap. If an index lists it, it is `index-child-is-page` instead,
+    """The sitemap's URL returns an HTML page. If an index lists it, `index-child-is-page` reports it instead,
     unless its name ends in `.xml`, `.gz` or `.txt`.
 
     Why: The sitemap is missing, and the server sends an error page, a login page or an app shell instead.

@@ -82,7 +82,7 @@ class Files:
 
     @property
     def failed(self) -> list[SitemapRecord]:
-        """Files that were not read, or not to the end."""
+        """Files that were not read, or only in part."""
         return [record for record in self.records if record.outcome not in READ]
 
     @cached_property

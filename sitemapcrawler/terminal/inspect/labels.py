@@ -119,7 +119,7 @@ def files_facts(inspection: Inspection) -> Iterator[Fact]:
     failed = len(inspection.files.failed)
     yield Fact("files", f"{len(records):,}, {size(sum(record.bytes for record in records))}")
     if failed:
-        yield Fact("problems", f"{counted(failed, 'file')} not read, or not to the end", BAD)
+        yield Fact("problems", f"{counted(failed, 'file')} not read, or only in part", BAD)
 
 
 def entry_facts(tally: EntryCounts) -> Iterator[Fact]:

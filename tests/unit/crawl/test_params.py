@@ -565,7 +565,7 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
         ({"sample": "5"}, "argument sample='5': has no effect without verify; accepted: with verify"),
         ({"verify_offsite": "yes"}, "argument verify_offsite='yes': has no effect without verify"),
         ({"verify": "head", "sample": "0"}, "argument sample='0': verifies nothing"),
-        ({"verify": "head", "sample": "101%"}, "argument sample='101%': no share"),
+        ({"verify": "head", "sample": "101%"}, "argument sample='101%': not a share"),
         ({"verify": "head", "sample": "many"}, "argument sample='many': neither a number nor a share"),
         ({"verify": "head", "seed": "3"}, "argument seed='3': has no effect without sample"),
         ({"verify": "head", "verify_assets": "7"}, "argument verify_assets='7': invalid value; accepted: yes, no"),

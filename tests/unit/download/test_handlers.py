@@ -17,7 +17,7 @@ def test_bad_network_is_told_without_a_traceback(caplog: pytest.LogCaptureFixtur
     others = dict.fromkeys(("https", "file", "data", "ftp", "s3"))
     settings = {"SITEMAP_ALLOW_NETWORKS": "everything", "DOWNLOAD_HANDLERS": others | {"http": GuardedDownloadHandler}}
     handlers = DownloadHandlers(get_crawler(settings_dict=settings))
-    assert "'everything' is no network" in handlers._notconfigured["http"]
+    assert "'everything' is not a network" in handlers._notconfigured["http"]
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 

@@ -67,7 +67,7 @@ def test_a_data_set_with_other_columns_or_an_unreadable_claim_is_refused(out: Ou
 
 def test_a_folder_with_the_report_of_a_crawl_is_refused(out: Output) -> None:
     out.write_bytes("report.html", b"of a crawl")
-    with pytest.raises(ValueError, match=r"\A[^\n]*has a report.html that is no fleet's; accepted: another place\Z"):
+    with pytest.raises(ValueError, match=r"\A[^\n]*has a report.html that no fleet wrote; accepted: another place\Z"):
         claim(out, {})
     assert out.read_bytes(CLAIM) is None
 

@@ -104,7 +104,7 @@ def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
         *(
             (
                 url,
-                f"{shown or url} is no place for results; accepted: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX",
+                f"{shown or url} is not a place for results; accepted: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX",
             )
             for url, shown in (
                 ("", "''"),

@@ -27,7 +27,7 @@ def test_crawler_gets_the_worst_verdict_with_its_most_frequent_difference() -> N
         for at, (crawler, verdict, note) in enumerate(
             [
                 ("GPTBot", "same", None), ("GPTBot", "refused", "403"), ("GPTBot", "refused", "401"), ("GPTBot", "refused", "403"),
-                ("GoogleOther", "same", None), ("GoogleOther", "not-asked", "robots.txt denies it"),
+                ("GoogleOther", "same", None), ("GoogleOther", "not-asked", "robots.txt disallows it"),
             ]
         )
     ]  # fmt: skip

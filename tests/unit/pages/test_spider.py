@@ -138,8 +138,8 @@ class Pages(SitemapSpider):
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
-        ("/shop/", "is no list"), (["/shop/"], "is no pair"), ([("/shop/",)], "is no pair"),
-        ([(1, "parse_page")], "is no pair"), ([("(", "parse_page")], "is no regular expression"),
+        ("/shop/", "is not a list"), (["/shop/"], "is not a pair"), ([("/shop/",)], "is not a pair"),
+        ([(1, "parse_page")], "is not a pair"), ([("(", "parse_page")], "is not a regular expression"),
         ([("/shop/", "parse_shop")], "names no method"), ([("/shop/", None)], "names no method"),
     ],
 )  # fmt: skip

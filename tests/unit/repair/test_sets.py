@@ -105,7 +105,7 @@ def test_a_file_whose_urls_cannot_be_decoded_stays_on_the_server(tmp_path: Path)
         ("unread", "doc-encoding-not-utf8"),
     ]
     stays = (
-        f"stay\non the server as they are:\n  {HOME}a.xml: 1 URL has bytes that are not UTF-8; save the file as UTF-8\n"
+        f"stay on the\nserver as they are:\n  {HOME}a.xml: 1 URL has bytes that are not UTF-8; save the file as UTF-8\n"
     )
     assert stays in outcome.readme
     assert "Remove them" not in outcome.readme

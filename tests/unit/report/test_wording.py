@@ -240,9 +240,9 @@ def test_answers_to_compare_links_and_baseline() -> None:
         )
     )
     assert words.answers(report) == [
-        "Compared with crawl.csv and access.log: 47 pages are in a list and in no sitemap (40 not verified), 1 listed page is in no "
+        "Compared with crawl.csv and access.log: 47 pages are in a list but in no sitemap (40 not verified), 1 listed page is in no "
         "list.",
-        "Links: 12 pages are linked and not listed, 1 listed page is not linked from any page that was read.",
+        "Links: 12 pages are linked but not listed, 1 listed page is not linked from any page that was read.",
         "Since the baseline: 0 problems solved, 0 new; 3 URLs added, 1,200 removed, 0 changed.",
         "Problems that were not compared: a, b, c and 1 more (applied by one crawl only); d (another value of links).",
     ]
@@ -344,7 +344,7 @@ def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
     summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 4})
     told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"], not_requested={"blocked": 2, "sampled-out": 1}))
     assert told == [
-        "2 URLs were not requested: robots.txt forbids it.",
+        "2 URLs were not requested: blocked by robots.txt.",
         "1 URL was not requested: not in the sample.",
     ]
 

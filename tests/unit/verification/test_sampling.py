@@ -37,8 +37,8 @@ def test_argument_is_read_and_written(text: str, sample: Sample, canonical: str)
         ("100001", "more than 100000; take a share"),
         ("0%", "above 0 %"),
         ("0.0%", "above 0 %"),
-        ("100.01%", "up to 100 %"),
-        ("1000%", "up to 100 %"),
+        ("100.01%", "at most 100 %"),
+        ("1000%", "at most 100 %"),
         *((text, "neither a number nor a share") for text in ("", "%", ".%", "5.%", "-5", "+5", "1e3", "5%%", "٣", "1,5%", "half", "1_000", "9" * 13)),
     ],
 )  # fmt: skip

@@ -332,7 +332,7 @@ def test_database_of_this_very_job_is_refused(tmp_path: Path, name: str) -> None
     path = job(tmp_path, [page()])
     if name:
         (tmp_path / name).symlink_to(path)
-    with closing(Store.open(tmp_path)) as store, pytest.raises(StoreError, match="this very job"):
+    with closing(Store.open(tmp_path)) as store, pytest.raises(StoreError, match="this job itself"):
         Baseline(store, tmp_path / "." / (name or path.name))
 
 

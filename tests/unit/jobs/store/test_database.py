@@ -207,7 +207,7 @@ OTHERS: list[tuple[str, str]] = [
         "DELETE FROM job",
         f"version None, this is version {SCHEMA_VERSION}; use the sitemapcrawler that wrote it, or another JOBDIR",
     ),
-    ("DROP TABLE files", "no database of a crawl"),
+    ("DROP TABLE files", "not the database of a crawl"),
 ]
 """(what was done to a database, part of the message)."""
 
@@ -224,7 +224,7 @@ def test_other_database_is_refused(path: Path, sql: str, message: str, opening: 
 def test_database_of_another_program_is_refused(tmp_path: Path, opening: Callable[[Path], object]) -> None:
     with duckdb.connect(tmp_path / FILE) as database:
         database.execute("CREATE TABLE customers (name VARCHAR)")
-    assert "no database of a crawl" in refused(tmp_path / FILE, opening)
+    assert "not the database of a crawl" in refused(tmp_path / FILE, opening)
 
 
 @BOTH
