@@ -52,12 +52,12 @@ def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes | str] = []
-    decode = envelopes.decoded
-    monkeypatch.setattr(envelopes, "decoded", lambda line: [made.append(line), decode(line)][1])
+    decode = envelopes._decoded_lines
+    monkeypatch.setattr(envelopes, "_decoded_lines", lambda lines: [made.append(lines), decode(lines)][1])
     stored = batch([UrlRecord("a"), UrlRecord("b")])
     assert (len(stored), stored.sitemap, made) == (2, SITEMAP, [])
     assert [one.loc for one in stored.urls] == ["a", "b"]
-    assert stored.urls is stored.urls and len(made) == 2
+    assert stored.urls is stored.urls and len(made) == 1
     assert records(stored) == stored.urls
 
 
