@@ -20,7 +20,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -34,7 +33,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sitemapcrawler.feeds.jsontext import Fields, JsonText, Rows, names
+from sitemapcrawler.feeds.jsontext import SURROGATE, Fields, JsonText, Rows, names
 from sitemapcrawler.items import SCHEMA_VERSION, UtcTime
 
 TIME = pa.timestamp("us", "UTC")
@@ -43,8 +42,6 @@ UNFIT = (TypeError, ValueError, OverflowError)
 """What pyarrow raises for a value that its column cannot hold; a lone surrogate is a ValueError."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPED_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 _json = JsonText(Rows())
 
 
@@ -162,7 +159,7 @@ def _scalar(kind: object) -> ArrowColumn:
 
 def _fitting(value: object, kind: object) -> object:
     if kind == pa.string() and value is not None:
-        return _SURROGATE.sub("\ufffd", str(value))
+        return SURROGATE.sub("\ufffd", str(value))
     try:
         return pa.scalar(value, kind).as_py()
     except UNFIT:
@@ -234,9 +231,7 @@ def _offsets(values: Values) -> pa.Array:
 
 
 def _json_text(value: object) -> str | None:
-    if not value:
-        return None
-    return _ESCAPED_SURROGATE.sub("\\1\ufffd", _json.text(value))
+    return _json.text(value) if value else None
 
 
 TIMES = ArrowColumn(TIME, _times)

@@ -119,7 +119,7 @@ class Undeclared(RecordExporter):
 class JsonLinesExporter(RecordExporter):
     """`jsonl`, `jsonlines`, `jl`: one JSON object per line, all record types; null and empty fields are omitted.
 
-    Characters that `encoding` (default UTF-8) cannot encode, including lone surrogates, become `\\uXXXX` escapes.
+    Characters that `encoding` (default UTF-8) cannot encode become `\\uXXXX` escapes, lone surrogates U+FFFD.
     """
 
     suffix = "jsonl"

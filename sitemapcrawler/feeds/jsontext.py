@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from types import NoneType, UnionType
@@ -16,7 +17,8 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 from sitemapcrawler.items import KEPT_WHEN_EMPTY
 
 ESCAPES = "sitemapcrawler-json"
-"""Error handler for encoding JSON: a character that the encoding lacks becomes `\\uXXXX`."""
+"""Error handler for encoding JSON: a character that the encoding lacks becomes `\\uXXXX`, a lone surrogate U+FFFD."""
+SURROGATE = re.compile("[\ud800-\udfff]")
 UNHOLDABLE = (UnicodeEncodeError, OverflowError)
 """What msgspec raises for a lone surrogate, and for a number of more than 64 bits."""
 Fields = Mapping[str, str] | Iterable[str]
@@ -28,7 +30,7 @@ _NO_DEFAULT = object()  # equal to no value, so nothing is omitted
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)  # the handler is only used to encode
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+    return json.dumps(SURROGATE.sub("\ufffd", error.object[error.start : error.end]))[1:-1], error.end
 
 
 codecs.register_error(ESCAPES, _escaped)
@@ -65,10 +67,7 @@ class JsonText:
 
     def pretty(self, line: bytes, indent: int) -> bytes:
         """Indent a line of JSON; no newline at the end."""
-        try:
-            return msgspec.json.format(line, indent=indent)
-        except msgspec.DecodeError:  # it rejects the escape of a lone surrogate
-            return json.dumps(json.loads(line), indent=indent, ensure_ascii=False).encode("utf-8", ESCAPES)
+        return msgspec.json.format(line, indent=indent)
 
     def text(self, value: object) -> str:
         """Encode a list, an object or a dataclass, without its null and empty fields."""

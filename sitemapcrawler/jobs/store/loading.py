@@ -222,7 +222,7 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
     elif path.suffix == CSV:
         columns = _import_csv(store, path)
     else:
-        _import_lines(store, path)
+        store.read_feed(f"{BASELINE}.urls", path, "url")
         if cut is None:
             summary = summary or _summary(store, path)
             if summary is not None:
@@ -269,7 +269,7 @@ def robots_of(path: Path) -> Path:
 def _import_records(store: Store, path: Path, table: str, kind: str, fields: Collection[str]) -> None:
     """Load these fields of the records of one type from a feed, if it has any. `kind`: their `type`."""
     if path.suffix not in (PARQUET, CSV):
-        _import_lines(store, path, table, kind)
+        store.read_feed(f"{BASELINE}.{table}", path, kind)
     elif path.suffix == PARQUET and {*fields} <= _described(store, path, "*").keys():
         names = ", ".join(fields)
         store.execute(f"INSERT INTO {BASELINE}.{table} BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
@@ -296,10 +296,7 @@ def _linked(store: Store, path: Path, name: str) -> Path:
 def _summary(store: Store, path: Path) -> SummaryRecord | None:
     """The summary in a crawl's feed, if any."""
     lines = f"read_json_objects(?, format = 'newline_delimited', maximum_object_size = {FEED_LINE})"
-    try:
-        rows = store.execute(f"SELECT json FROM {lines} WHERE json->>'type' = 'summary'", [[str(path)]])
-    except duckdb.InvalidInputException:  # lone surrogates
-        return None
+    rows = store.execute(f"SELECT json FROM {lines} WHERE json->>'type' = 'summary'", [[str(path)]])
     return msgspec.json.decode(rows[0][0], type=SummaryRecord) if rows else None
 
 
@@ -333,18 +330,6 @@ def _import_parquet(store: Store, path: Path) -> Collection[str]:
         store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
     feed.unlink()
     return columns
-
-
-def _import_lines(store: Store, path: Path, table: str = "urls", kind: str = "url") -> None:
-    """Load the records of one type. `kind`: their `type`."""
-    try:
-        store.read_feed(f"{BASELINE}.{table}", path, kind)
-    except duckdb.InvalidInputException:  # lone surrogates, which the spool replaces
-        with store.spool() as spool:
-            with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
-                for line in _lines(file):
-                    spool.write(line.rstrip(b"\n") + b"\n", 1)
-            store.read_feed(f"{BASELINE}.{table}", spool.flush(), kind)
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:

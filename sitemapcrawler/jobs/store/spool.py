@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,6 @@ LINE = 1024 * 1024
 """Minimum for the line length that readers of the file allow, in bytes."""
 BASIC = ("loc", "sitemap", "line")
 """Fields that are kept of a row that does not fit the columns."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPES = re.compile(rb"(?<!\\)((?:\\\\)*)((?:\\ud[89a-f][0-9a-f]{2})+)", re.IGNORECASE)
-"""Escapes of surrogates in JSON, behind escaped backslashes."""
 
 
 class Spool:
@@ -38,7 +34,6 @@ class Spool:
         if not lines:
             return
         self.rows += rows
-        lines = fitting(lines)
         if len(lines) > LINE:
             self.longest = max(self.longest, *(len(line) + 1 for line in lines.split(b"\n")))
         self._held += lines
@@ -107,19 +102,6 @@ class Spool:
             self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
             self._file = None
-
-
-def fitting(lines: bytes) -> bytes:
-    """Replace each lone surrogate in rows by U+FFFD. DuckDB rejects them; the reader has none, but a plug-in or a
-    baseline may."""
-    if b"\\" not in lines:  # a fraction of the time of the next test, and true for nearly all
-        return lines
-    return _ESCAPES.sub(_without_lone, lines) if b"\\ud" in lines or b"\\uD" in lines else lines
-
-
-def _without_lone(escapes: re.Match[bytes]) -> bytes:
-    text: str = json.loads(b'"%b"' % escapes[2])
-    return escapes[1] + _SURROGATE.sub("\ufffd", text).encode()
 
 
 def reduced(line: bytes) -> bytes:

@@ -80,7 +80,7 @@ def a_url(loc: str = "https://e.com/", **values: Any) -> UrlRecord:
     return UrlRecord(loc=loc, sitemap=SITEMAP, **values)
 
 
-TEXT = st.text(alphabet=st.characters(exclude_categories=[]))
+TEXT = st.text()
 URLS = st.builds(
     UrlRecord,
     loc=TEXT,
@@ -98,7 +98,7 @@ URLS = st.builds(
 
 
 def can_be_read(url: UrlRecord) -> bool:
-    """No text has lone surrogates, and no number more than 64 bits."""
+    """No number has more than 64 bits."""
     try:
         msgspec.json.encode(url)
     except UNHOLDABLE:
@@ -156,10 +156,10 @@ class TestJsonLines:
     def test_without_a_character_set_it_is_utf_8(self) -> None:
         assert "é".encode() in export(JsonLinesExporter, a_url("é"), encoding=None)
 
-    def test_a_lone_surrogate_is_escaped_and_its_neighbours_are_untouched(self) -> None:
+    def test_a_lone_surrogate_is_replaced_and_its_neighbours_are_untouched(self) -> None:
         good, bad = a_url("https://e.com/é"), a_url("https://e.com/\ud800")
         assert lines(NotedBatch(SITEMAP, [good, bad, good])) == [*lines(good), *lines(bad), *lines(good)]
-        assert '"loc":"https://e.com/\\ud800"' in lines(bad)[0]
+        assert json.loads(lines(bad)[0])["loc"] == "https://e.com/\ufffd"
 
     def test_a_number_beyond_64_bits_is_written(self) -> None:
         assert json.loads(lines(a_url(line=2**70))[0])["line"] == 2**70
@@ -499,7 +499,7 @@ class TestCsv:
         assert b"\xe9 \\u4e2d" in export(CsvExporter, a_url("é 中"), encoding="latin-1")
         assert b"https://e.com/\\ud800" in export(CsvExporter, a_url("https://e.com/\ud800"))
         reply = ReplyRecord("ok", error="\ud800")
-        assert table(a_url(reply=reply), fields_to_export=["reply"])[1] == ['{"kind":"ok","error":"\\ud800"}']
+        assert table(a_url(reply=reply), fields_to_export=["reply"])[1] == ['{"kind":"ok","error":"\\ufffd"}']
 
     def test_other_items_stand_under_the_columns_of_the_first(self) -> None:
         assert table(a_url(), {"loc": "x", "colour": "red"})[2][:2] == ["x", ""]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.jobs.store.spool import IN_MEMORY, LINE, Spool, fitting, reduced
+from sitemapcrawler.jobs.store.spool import IN_MEMORY, LINE, Spool, reduced
 from tests.unit.jobs.store.making import lines
 
 ROW = b'{"loc":"a"}\n'
@@ -138,29 +138,6 @@ def test_full_disk_is_told(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "missing")
     with pytest.raises(OSError):
         spool.write(many(IN_MEMORY), 1)
-
-
-@pytest.mark.parametrize(
-    "text", ["a", "\\ud800", "\\\\ud800", "\U0001f600", "é", "\\", '"', "ud800", "\\uD800 and so on"]
-)
-def test_rows_that_columns_can_hold_stay_as_they_are(text: str) -> None:
-    written = lines([UrlRecord(text), UrlRecord("b")])
-    assert fitting(written) is written
-
-
-@pytest.mark.parametrize("text", ["\ud800", "x\udfffy", "\\\ud800", "\\\\\ud800", "\ud800\ud800", "\udc00\ud83d"])
-def test_half_a_surrogate_pair_is_replaced(text: str) -> None:
-    good, bad = lines([UrlRecord("good")]), lines([UrlRecord(text, line=7)])
-    first, second, third = fitting(good + bad + good).splitlines(keepends=True)
-    assert (first, third) == (good, good)
-    replaced = "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
-    assert second == lines([UrlRecord(replaced, line=7)])
-
-
-@pytest.mark.parametrize("written", [b"\\ud83d\\ude00", b"\\uD83D\\uDE00", b"\\ud83d\\ude00\\ud83d\\ude00"])
-def test_escapes_of_a_pair_are_one_character(written: bytes) -> None:
-    [loc] = {json.loads(fitting(b'{"loc":"%b"}' % written))["loc"]}
-    assert loc.strip("\U0001f600") == ""
 
 
 def test_row_is_reduced_to_what_fits_in_any_case() -> None:
