@@ -306,11 +306,6 @@ class Baseline:
         """`OF_ROBOTS` of the robots records; empty for a feed without any."""
         return self._store.execute(f"SELECT {', '.join(OF_ROBOTS)} FROM {BASELINE}.robots")
 
-    @property
-    def urls(self) -> int:
-        """Number of url records."""
-        return int(self._store.execute(f"SELECT count(*) FROM {BASELINE}.urls WHERE {CURRENT}")[0][0])
-
     def hosts(self, column: str = "CASE WHEN sitemap LIKE 'file:%' THEN loc ELSE sitemap END") -> set[str]:
         """Hosts and ports of its sitemaps, or of their pages if the sitemaps were local files. `column`: SQL for other
         URLs."""

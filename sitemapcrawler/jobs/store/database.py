@@ -6,7 +6,7 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.store.files import (
     create_tables,
     refusal,
 )
-from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, rows_of, with_memory
+from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, with_memory
 from sitemapcrawler.jobs.store.schema import TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.reader.duck import CONFIG, MEMORY_MB, duckdb
@@ -38,6 +38,10 @@ FEED_LINE = 16 * 1024 * 1024
 def content_errors() -> tuple[type[Exception], ...]:
     """DuckDB's errors for rows that do not fit the columns."""
     return duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException
+
+
+class _Undone(Exception):
+    """Rolls a transaction back."""
 
 
 class Store:
@@ -163,24 +167,14 @@ class Store:
     @contextmanager
     def trial(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Provide a connection for changes that are rolled back at the end."""
-        self._connection.execute("BEGIN")
-        self._in_transaction = True
-        try:
-            yield self._connection
-        finally:
-            self._in_transaction = False
-            with suppress(duckdb.Error):  # an interrupted query has already rolled back
-                self._connection.execute("ROLLBACK")
+        with suppress(_Undone), self.transaction() as connection:
+            yield connection
+            raise _Undone
 
     def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run SQL and return all rows. Outside of transactions, which a failure ends, it retries with more memory."""
         more_memory = (lambda: False) if self._in_transaction else self.give_more_memory
         return with_memory(lambda: self._connection.execute(sql, parameters).fetchall(), more_memory)
-
-    def rows(self) -> Callable[[str, Sequence[object]], Iterator[object]]:
-        """Return a function that runs SQL on the writing thread's connection, inside its transaction if there is one;
-        see `rows_of`."""
-        return rows_of(self._connection)
 
     def spool(self) -> Spool:
         return Spool(self.spools)
