@@ -87,6 +87,7 @@ class Inspector:
         """Inspect, and return the exit code."""
         self._crawler = crawler
         crawler.signals.connect(self._add, signals.item_scraped)
+        crawler.signals.connect(self.output.watch, signals.engine_started)
         code = run(process, crawler, arguments, planned)
         if not self.output.gone and self.output.error is None:
             self._conclude(code)

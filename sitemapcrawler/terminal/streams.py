@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import IO, TextIO, TypeGuard
 
 from sitemapcrawler.rules.catalogue import Paint
@@ -110,6 +113,7 @@ class StandardOutput:
         """Why nothing can be written, in a few words; None if it can."""
         self._ended = ended
         self._turn = asyncio.Lock()
+        self._unwatch: Callable[[], object] = lambda: None
 
     @property
     def is_open(self) -> bool:
@@ -137,7 +141,22 @@ class StandardOutput:
 
     def _take_note(self) -> None:
         if not self.is_open:
+            self._unwatch()
             self._ended()
+
+    def watch(self) -> None:
+        """Notice in the running event loop that the reader goes away while there is nothing to write."""
+        with suppress(OSError, NotImplementedError):  # anything but a pipe is noticed when written to
+            number = sys.stdout.fileno()
+            if stat.S_ISFIFO(os.fstat(number).st_mode):
+                loop = asyncio.get_running_loop()
+                loop.add_reader(number, self._leave)
+                self._unwatch = partial(loop.remove_reader, number)
+
+    def _leave(self) -> None:
+        if self.is_open:
+            self.gone = True
+            self._take_note()
 
 
 def pour(source: IO[bytes]) -> bool:
