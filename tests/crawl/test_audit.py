@@ -442,7 +442,7 @@ def test_help_lists_every_argument_with_its_default(tmp_path: Path) -> None:
     for words in (
         "verify Request every listed URL",
         "(default: get)",
-        "max_depth Read at most this number of nested indexes; a whole",
+        "max_depth Read at most this number of nested indexes. Accepted: a whole number from 0 (default: 10)",
     ):
         assert words in shown
     assert " domain the sites" not in shown

@@ -186,7 +186,7 @@ def test_answers_are_counted_by_file(demo: Demo) -> None:
 
 
 def test_pages_that_are_not_to_be_indexed(demo: Demo) -> None:
-    sql = query("indexed")
+    sql = query("noindex")
     assert demo.rows(sql) == [], "the demo site has none"
     hidden = "{'noindex': loc LIKE '%/about', 'noindex_agents': [a FOR a IN ['b'] IF loc LIKE '%/press']}"
     rows = demo.rows(sql.replace("FROM urls", f"FROM (SELECT * REPLACE ({hidden} AS reply) FROM urls)"))

@@ -123,7 +123,7 @@ def test_links_are_followed(tmp_path: Path, site: SiteServer) -> None:
     assert {"pages.jsonl", "pages.parquet"} <= {path.name for path in (tmp_path / "report").iterdir()}
     shown = (tmp_path / "report" / "report.html").read_text()
     assert "Pages that are linked but not listed" in shown
-    assert "Links made by JavaScript are not seen" in shown
+    assert "Links added by JavaScript are not seen" in shown
     book = load_workbook(tmp_path / "audit.xlsx", read_only=True)
     assert len(list(book["Links"].iter_rows())) == 1 + len(found)
 

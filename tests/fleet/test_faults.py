@@ -62,7 +62,7 @@ def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_o
         disk.fill(left=20_000)
         full = run(tmp_path, domains, "--retries", "0", within=within, command=WITHOUT_RAY)
         assert full.code == 1
-        assert "domains in a row have failed" in full.log
+        assert "domains in a row failed" in full.log
         assert "run the same command to resume" in full.log
         data.whole()
         assert data.domains() == {}

@@ -96,7 +96,7 @@ def test_news_are_one_sentence(found: Report, told: str) -> None:
 def test_dates_that_lost_trust_are_news(before: float, now: int, is_news: bool) -> None:
     found = report(ChangeCounts(), revisits=Revisits(100, now, 100 - now))
     found.true_before = before
-    why = f"Google can trust {now} of 100 lastmod dates: {100 - now} moved although the page is the same."
+    why = f"Google can trust {now} of 100 lastmod dates: {100 - now} changed although the page did not."
     assert news(found) == [why] * is_news
 
 
