@@ -1,4 +1,4 @@
-"""Parses dates as sitemaps and feeds write them: W3C Datetime, SQL, RFC 2822, English, and seconds since 1970.
+"""Parses dates as sitemaps and feeds write them: ISO 8601 and SQL, RFC 2822, English, and seconds since 1970.
 
 A missing month, day or time defaults to the first; a missing zone to UTC.
 """
@@ -52,6 +52,7 @@ REGION = r"(?: ?\[[^\[\]]+\])?"
 REMARK = r"(?: ?\([^()]*\))?"
 FRACTION = r"(?:[.,](?P<fraction>[0-9]+))?"
 CLOCK = rf"(?P<hour>{NUMBER}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}){FRACTION})?"
+COMPACT_CLOCK = r"(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})(?P<second>[0-9]{2})"
 HALF = r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
 AT = r"(?: ?t ?|,? (?:at )?)"
 """Separator of date and time."""
@@ -69,9 +70,10 @@ DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[
 """Ten digits that may also be year, month, day and hour."""
 
 DIALECTS = [re.compile(pattern) for pattern in (
-    # W3C Datetime with small deviations, SQL, and days with a zone as XML Schema allows them.
-    rf"{YEAR}-{MONTH}-{DAY}{LATER}",
+    # W3C Datetime with small deviations, SQL, days with a zone as in XML Schema, and the basic format of ISO 8601.
+    rf"{YEAR}(?P<mark>[-/.]){MONTH}(?P=mark){DAY}{LATER}",
     rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))",
+    rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:[t ]?{COMPACT_CLOCK}(?:{ZONE})?)?",
     # Seconds and milliseconds since 1970.
     rf"(?!{DAY_AND_HOUR}\b)(?P<epoch>[0-9]{{10}})(?:\.(?P<fraction>[0-9]+))?",
     r"(?P<epoch>[0-9]{10})(?P<fraction>[0-9]{3})",
@@ -84,7 +86,7 @@ DIALECTS = [re.compile(pattern) for pattern in (
     rf"(?:{WEEKDAY})?{NTH}{GAP}(?:of )?{WHOLE_NAME}{GAP}{YEAR}{ENGLISH_LATER}",
     rf"(?:{WEEKDAY})?{WHOLE_NAME}{GAP}{NTH}{GAP}{YEAR}{ENGLISH_LATER}",
     rf"{YEAR}{GAP}{WHOLE_NAME}{GAP}{NTH}{ENGLISH_LATER}",
-    rf"(?P<one>{NUMBER})(?P<slash>[-/])(?P<other>{NUMBER})(?P=slash){YEAR}{LATER}",
+    rf"(?P<one>{NUMBER})(?P<mark>[-/.])(?P<other>{NUMBER})(?P=mark){YEAR}{LATER}",
 )]  # fmt: skip
 """Pattern of each notation, for `simplified` text. The first match decides."""
 
