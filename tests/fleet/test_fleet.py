@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 import socket
 import sys
@@ -149,9 +150,14 @@ def test_rows_are_those_of_a_crawl(tmp_path: Path, net: list[Site], data: Data) 
 
 
 def refused(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[object, str]:
-    """Exit code and log of a fleet that does not begin."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["sitemapcrawler", "fleet", *words])
+    """Exit code and log of a fleet that does not begin. Logging is left as it was to the tests that follow."""
+    handlers, level = [*logging.root.handlers], logging.root.level
+    try:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["sitemapcrawler", "fleet", *words])
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)
     return ended.value.code, capfd.readouterr().err
 
 
