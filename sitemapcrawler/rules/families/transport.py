@@ -260,7 +260,8 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
     if answer_fault(file) == "doc-empty-body":
         yield Message(f"HTTP status {NO_CONTENT}: no content", value=str(NO_CONTENT))
     elif "doc-empty-body" in file.document.faults:
-        yield Message(f"{counted(file.record.bytes, 'byte')}, all whitespace")
+        size = counted(file.record.bytes, "byte")
+        yield Message(f"{size}, all whitespace" if file.record.bytes else size)
 
 
 @rule("doc-is-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
