@@ -610,7 +610,8 @@ def _graph(graph: LinkGraph) -> Iterator[Row]:
 def _by_severity(summary: SummaryRecord) -> Iterator[Row]:
     """Yield the number of URLs that have problems of each severity, with the other numbers in words."""
     for severity, reach in summary.severity_reach.items():
-        yield severity, reach.urls, None, f"{counted(summary.severities.get(severity, 0), 'finding')} {reach.place}"
+        number = None if reach.at_least else reach.urls
+        yield severity, number, None, f"{counted(summary.severities.get(severity, 0), 'finding')} {reach.place}"
 
 
 def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
@@ -624,7 +625,10 @@ def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterat
         yield Heading((f"{REPORT_SEVERITIES[severity]}s by rule", *heads))
         for rule, reach in rules:
             counts = summary.rules.get(rule, 0), None if listed is None else listed.get(rule, 0)
-            yield rule, reach.urls, reach.files, *about.get(rule, (None, None)), reach.entries, reach.milder, *counts
+            urls, files, entries, milder = (None,) * 4 if reach.at_least else (
+                reach.urls, reach.files, reach.entries, reach.milder
+            )  # fmt: skip
+            yield rule, urls, files, *about.get(rule, (None, None)), entries, milder, *counts
 
 
 def _about(summary: SummaryRecord) -> Iterator[Row]:

@@ -416,6 +416,15 @@ class TestSummary:
         assert "not absolute" in first[3] and first[4] == "Write the full URL with scheme and host."
         assert first[5:] == [310, 7, 5, 2]
 
+    def test_what_was_not_counted_is_not_zero(self) -> None:
+        reach = {"loc-relative": Reach("error", at_least=True)}
+        errors = {"error": Reach("error", entries=3, files=1, at_least=True)}
+        summary = SummaryRecord(rules={"loc-relative": 4}, severities={"error": 4}, reach=reach, severity_reach=errors)
+        rows = {row[0]: row for row in book(summary)["Summary"].iter_rows(values_only=True)}
+        assert rows["error"][1:4] == (None, None, "4 findings on 3 entries")
+        numbers = [cell for cell in rows["loc-relative"][1:] if not isinstance(cell, str)]
+        assert [cell for cell in numbers if cell is not None] == [4, 0]  # found and listed
+
     def test_rules_stand_in_the_order_of_the_summary_below_their_severity(self) -> None:
         reach = {
             "status-404": Reach("error", 9, 9, 1), "mine": Reach("error", 1, 1, 1),
