@@ -15,7 +15,6 @@ from types import NoneType
 from typing import Any, TypeGuard
 
 import msgspec
-from msgspec.structs import astuple
 
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
@@ -154,8 +153,6 @@ class _Fields(dict[str, Sequence[Any]]):  # Any: as in `Column`
 
     def __init__(self, rows: Sequence[Any]) -> None:  # Any: as in `Column`
         self._rows = rows
-        if isinstance(rows[0], msgspec.Struct):
-            self.update(zip(rows[0].__struct_fields__, zip(*map(astuple, rows), strict=True), strict=True))
 
     def __missing__(self, name: str) -> Sequence[Any]:  # Any: as in `Column`
         values = list(map(attrgetter(name), self._rows))
