@@ -112,6 +112,7 @@ class StandardOutput:
         self.error: str | None = None
         """Why nothing can be written, in a few words; None if it can."""
         self._ended = ended
+        self._has_ended = False
         self._turn = asyncio.Lock()
         self._unwatch: Callable[[], object] = lambda: None
 
@@ -135,12 +136,14 @@ class StandardOutput:
 
     def _put(self, text: str) -> None:
         try:
-            self.gone = not put(text)
+            if not put(text):
+                self.gone = True
         except OutputError as error:
             self.error = str(error)
 
     def _take_note(self) -> None:
-        if not self.is_open:
+        if not (self.is_open or self._has_ended):
+            self._has_ended = True
             self._unwatch()
             self._ended()
 

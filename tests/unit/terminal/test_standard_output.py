@@ -49,11 +49,16 @@ def test_event_loop_goes_on_while_the_reader_takes_its_time(monkeypatch: pytest.
     os.close(reading)
 
 
-def test_reader_that_goes_while_it_is_waited_for_ends_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_reader_that_goes_while_it_is_waited_for_ends_the_output_once(
+    is_watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reading, writing = os.pipe()
     written, ends = output(monkeypatch, writing)
 
     async def send() -> None:
+        if is_watched:
+            written.watch()
         sending = asyncio.ensure_future(written.send("a" * 200_000))
         await asyncio.to_thread(os.read, reading, 1)
         os.close(reading)
