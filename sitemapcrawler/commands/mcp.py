@@ -19,6 +19,8 @@ PACKAGE = "mcp"
 class Command(BaseCommand):
     """Serves the tools of `assistants.tools` until standard input ends."""
 
+    passes = argparse.SUPPRESS
+
     def syntax(self) -> str:
         return "[options] FOLDER"
 

@@ -46,7 +46,7 @@ class BaseCommand(ScrapyCommand):
     """Base of our commands: arguments with `-a`, the live display, and errors in one line with exit code 2."""
 
     passes = "any argument of the spider"
-    """Help of `-a`."""
+    """Help of `-a`; `argparse.SUPPRESS` if the command refuses it."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -81,6 +81,7 @@ def open_stderr() -> None:
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Show the name of our program in the usage, unless `scrapy` runs the command, and report errors in one line."""
+    parser.formatter_class = CommandHelp
     if parser.usage and Path(sys.argv[0]).stem != SCRAPY:
         parser.usage = parser.usage.replace(SCRAPY, PROGRAM, 1)
     parser.error = refuse  # type: ignore[method-assign]  # instead of the usage
@@ -112,7 +113,6 @@ def add_threshold_option(parser: argparse.ArgumentParser) -> None:
 def describe_arguments(parser: argparse.ArgumentParser, names: Sequence[str], **defaults: str) -> None:
     """List spider arguments behind the options, each with what it accepts and its default. `defaults`: those of the
     command."""
-    parser.formatter_class = ArgumentsHelp
     parts = ["Arguments (-a NAME=VALUE)", "-------------------------"]
     for name in names:
         argument = ARGUMENTS[name]
@@ -122,8 +122,13 @@ def describe_arguments(parser: argparse.ArgumentParser, names: Sequence[str], **
     parser.epilog = "\n".join(parts)
 
 
-class ArgumentsHelp(ScrapyHelpFormatter):
-    """Help of a command whose epilog lists `name TAB text` lines."""
+class CommandHelp(ScrapyHelpFormatter):
+    """Help of a command. Its epilog may list `name TAB text` lines."""
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        """Underline headings. Lines of an option, which are indented, may end with a colon too."""
+        is_option = part_strings[:1] and part_strings[0].startswith(" ")
+        return part_strings if is_option else super().format_part_strings(part_strings)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\t" not in text:

@@ -6,6 +6,7 @@ import pkgutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from subprocess import PIPE, CompletedProcess
 from typing import Any
@@ -132,6 +133,23 @@ def test_all_commands_are_listed_on_demand(capsys: pytest.CaptureFixture[str]) -
     assert code == 0
     assert {*cli.COMMANDS, "shell", "list", "settings"} < {*listed(output)}
     assert len(listed(output)) == len(set(listed(output)))
+
+
+@pytest.mark.parametrize("width", [60, 72, 90, 100, 120])
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_help_underlines_headings_alone(
+    command: str, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = ended(capsys, command, "-h")[1].splitlines()
+    underlined = [above for above, line in pairwise(lines) if line and not line.strip("=-")]
+    assert {"Usage", "Options", "Global Options"} <= {*underlined}
+    assert {*underlined} <= {"Usage", "Options", "Global Options", "Arguments (-a NAME=VALUE)"}
+
+
+def test_help_offers_only_what_a_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "-a NAME=VALUE" in ended(capsys, "validate", "-h")[1]
+    assert "-a NAME=VALUE" not in ended(capsys, "mcp", "-h")[1]
 
 
 def test_reader_of_the_help_may_go_away(tmp_path: Path) -> None:
