@@ -76,8 +76,9 @@ MAX_COUNTED = 100_000
 """Folders that are counted to find the largest ones, in some 10 MB."""
 INDEX, PAGES, AT_ROOT, OTHERS = "sitemap", "sitemap-pages", "sitemap-root", "sitemap-others"
 """Names of files without suffix: the index; all pages; those in no folder; those of the smallest folders."""
-BETWEEN_IMAGES = re.compile(r"[;\s]+")
-BETWEEN_ALTERNATES = re.compile(r"(?<![;\s])[;\s]++(?=[A-Za-z][\w-]*+=)")
+BETWEEN_IMAGES = re.compile(r"[;|\s]+|,(?:\s+|(?=https?://))")
+"""Between two images; a comma may be a part of a URL."""
+BETWEEN_ALTERNATES = re.compile(r"[,|]\s*+(?=[A-Za-z][\w-]*+=(?:https?:/)?/)|(?<![;\s])[;\s]++(?=[A-Za-z][\w-]*+=)")
 """Between two language versions such as `de=https://example.com/de; en=https://example.com/en`."""
 NUMBER = re.compile(r"[0-9]+")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

@@ -485,9 +485,19 @@ WRITTEN_ARTICLE = (
 CELLS: dict[str, tuple[str, str, str]] = {
     "images between semicolons": ("images", "https://example.com/1.png; https://example.com/2.png", IMAGES),
     "images between blanks": ("images", "https://example.com/1.png\n https://user:secret@example.com/2.png", IMAGES),
+    "images between commas": ("images", "https://example.com/1.png,https://example.com/2.png", IMAGES),
+    "images between commas and blanks": ("images", "https://example.com/1.png, https://example.com/2.png", IMAGES),
+    "images between bars": ("images", "https://example.com/1.png|https://example.com/2.png", IMAGES),
+    "comma in an image": (
+        "images",
+        "https://example.com/1,2.png",
+        IMAGES.split("1.png")[0] + "1,2.png</image:loc></image:image>",
+    ),
     "images as JSON": ("images", '["https://example.com/1.png", {"loc": "https://example.com/2.png"}]', IMAGES),
     "number of images": ("images", "2", ""),
     "versions as text": ("alternates", "de=https://example.com/a; en-GB=https://example.com/b?x=1;y", LINKS),
+    "versions between commas": ("alternates", "de=https://example.com/a, en-GB=https://example.com/b?x=1;y", LINKS),
+    "versions between bars": ("alternates", "de=https://example.com/a|en-GB=https://example.com/b?x=1;y", LINKS),
     "versions as JSON": (
         "alternates",
         '[{"hreflang": "de", "href": "https://example.com/a"}, {"hreflang": "en-GB", "href": "https://example.com/b?x=1;y"},'
