@@ -30,7 +30,7 @@ from sitemapcrawler.replies.page.main_text import HALF, main_text
 from sitemapcrawler.replies.page.nodes import SPACE
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, stable_tokens
 
-CONTENT_VERSION = 14
+CONTENT_VERSION = 15
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""

@@ -16,6 +16,7 @@ from sitemapcrawler.replies.page.boilerplate import (
     CURRENCIES,
     LEFT_AFTER,
     LEFT_BEFORE,
+    MEASURES,
     NUMBERED,
     PEOPLE,
     RESERVED,
@@ -70,7 +71,7 @@ MIN_PHONE = 9
 """Digits of a number of a telephone. Counts have fewer."""
 EARLIER, LATER = 4, 6  # words before and after a number that tell its meaning
 SIGNS_AROUND = 14  # characters, in scripts without blanks
-PRICE = 2  # words: a number and a currency
+PRICE = 2  # words: a number and a currency or a measure
 COUNTABLE = UNITS | COUNTED
 RIGHTS = frozenset(("©", "c", "copyright", "℗"))
 IL_Y_A, A_JOUR, SOLD_OUT = ["il", "y", "a"], frozenset(("à", "jour")), ["sold", "out"]
@@ -111,11 +112,16 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     places: list[int] = []
     own: set[int] = set()
     """Prices on lines of their own, which no other line makes a counter."""
+    measured: set[int] = set()
+    """The same of sizes: `18 cm` below `panier`, which is a basket, and the cart of a shop."""
     for line in text.split("\0") if are_labels else (text.replace("\0", " "),):
         found, numbered = _tokens(line)
         now = [len(tokens) + at for at in numbered]
-        if are_labels and len(found) == PRICE and now and not CURRENCIES.isdisjoint(found):
-            own.update(now)
+        if are_labels and len(found) == PRICE and now:
+            if not CURRENCIES.isdisjoint(found):
+                own.update(now)
+            elif found[1] in MEASURES:
+                measured.update(now)
         tokens += found
         places += now
     if not places:
@@ -133,7 +139,12 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
         has_cents = _CENTS.fullmatch(tokens[at]) is not None
         if may_count and (
             _is_of_rights(tokens, at)
-            or (are_labels and not (has_currency and has_cents) and _is_counter(tokens, at, is_ascii))
+            or (
+                are_labels
+                and at not in measured
+                and not (has_currency and has_cents)
+                and _is_counter(tokens, at, is_ascii)
+            )
         ):
             counters.append(at)
         else:

@@ -40,6 +40,7 @@ PROSE = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
         "<section><div><h3>Kommentare (3)</h3></div><p>Toll!</p></section>", "<time>3 minutes ago</time>",
         "<section><h2>Recenze (3):</h2><p>Skvělé!</p></section>", "<section><h2>Reviews</h2><p>Great!</p></section>",
         "<section><h3>1234 reviews</h3><p>Great!</p></section>", "<section><h3>2 thoughts on “Brass lamp”</h3><p>Great!</p></section>",
+        "<div class='widget block block-banners'>Two for one</div>", "<div class=bannergroup>Two for one</div>",
         "<div data-testid=similar-items><a href=/a>Lamp</a></div>", "<b itemprop=upvoteCount>12 points</b>",
         "<div class='spr spr-reviews'>x</div>", "<div class=suggested><a href=/a>Lamp</a></div>",
         "<div class=post-meta>By Ann</div>", "<img src=/a.jpg alt='A lamp'>", "<div class='hidden'>x</div>",
@@ -439,7 +440,7 @@ def test_labels_before_the_main_heading(page: str, is_content: bool) -> None:
     [
         "Up to # participants", "# messages a month", "Seit # Jahren", "# minutes, read on", "He sold # copies.",
         "The council # years ago closed the bridge that was built by hand",
-        "Over the years the factory has generated # jobs in the town", "<h3>Picture #</h3>",
+        "Over the years the factory has generated # jobs in the town", "<h3>Picture #</h3>", "<ul><li>Brass<li>Panier<li># cm</ul>",
         "<div><h3>Part #</h3><div></div></div>One",
     ],
 )  # fmt: skip
