@@ -121,6 +121,12 @@ def portless(text: str) -> str:
     return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
 
 
+def comparable(text: str) -> list[str]:
+    """Lines without what depends on the length of the port: sizes, and the width of columns."""
+    lines = re.sub(r"[\d.]+ kB", "SIZE", portless(text)).splitlines()
+    return [" ".join(line.split()) for line in lines]
+
+
 def examples(language: str) -> list[str]:
     return [block[2] for block in FENCED.finditer(REFERENCE) if block[1] == language]
 
@@ -163,6 +169,19 @@ def test_shown_output_of_an_audit_is_printed(project: Project, base: str, tmp_pa
     assert done.code == 1, done.output
     printed = [line.strip() for line in portless(done.output).splitlines()]
     assert [line for line in outputs()["audit"] if line not in printed] == [], done.output
+
+
+@pytest.mark.parametrize(("page", "command"), [("commands.md", "inspect BASE --expand"), ("fix.md", "fix BASE")])
+def test_shown_output_of_a_page_is_printed(
+    project: Project, base: str, tmp_path: Path, page: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    shown = next(block for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.M | re.S) if "127.0.0.1:8000" in block)
+    done = project.run(f"sitemapcrawler {command.replace('BASE', base)}", tmp_path)
+    printed = comparable(done.output)
+    lines = [line for line in comparable(shown) if not line.startswith("$") and line != "..."]
+    assert [line for line in lines if line not in printed] == [], done.output
 
 
 def test_shown_output_of_validate_is_printed(project: Project, tmp_path: Path) -> None:
