@@ -220,7 +220,7 @@ def _remove_behind_footer(tree: LexborHTMLParser) -> None:
         return
     behind = [each for inner in around for each in _siblings_behind(inner)]
     size = sum(ink(each.text()) for each in behind)
-    is_longer = 2 * size > ink(node.text()) - ink(footers[-1].text())
+    is_longer = size > 0 and 2 * size > ink(node.text()) - ink(footers[-1].text())
     if not is_longer and not any(each.is_element_node and each.css_first(CONTENTS) is not None for each in behind):
         for each in behind:
             each.decompose()
