@@ -655,14 +655,14 @@ def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
     robots = sorted(report.robots, key=lambda one: one.robots, reverse=True)  # http behind https, as in the crawl
     is_stopped = report.summary.partial not in (None, PROXY)
-    if not report.summary.sitemaps and is_stopped:
-        return Health(Level.ERROR, "No sitemap found so far", ["The crawl found no sitemap."])
-    if not report.summary.sitemaps and robots and all(one.outcome == UNREACHABLE for one in robots):
+    answered = [(one.status, one.error) for one in robots if one.outcome != UNREACHABLE]
+    if not report.summary.sitemaps and not is_stopped and robots and not answered:
         return Health(Level.ERROR, "Nothing could be read", [_no_robots(robots, report.summary.partial)])
     if not report.summary.sitemaps:
-        why = why_unread((), [(one.status, one.error) for one in robots])
+        why = why_unread((), answered)
         refused = [f"robots.txt answers with {why}, so the server may refuse this crawler."] if why else []
-        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap.", *refused])
+        headline = "No sitemap found so far" if is_stopped else "No sitemap found"
+        return Health(Level.ERROR, headline, ["The crawl found no sitemap.", *refused])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.listed:
         found = f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read"

@@ -186,8 +186,13 @@ def test_verdict_without_a_sitemap_says_that_the_site_refuses_the_crawler(status
         ),
         RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused"),
     ]
-    _, *why = health(Report(SummaryRecord(), robots=robots)).sentences
-    assert why == [f"robots.txt answers with HTTP status {status}, so the server may refuse this crawler."] * refused
+    for stop, headline in ((None, "No sitemap found"), ("max_time", "No sitemap found so far")):
+        made = health(Report(SummaryRecord(partial=stop), robots=robots))
+        _, *why = made.sentences
+        assert made.headline == headline
+        assert (
+            why == [f"robots.txt answers with HTTP status {status}, so the server may refuse this crawler."] * refused
+        )
 
 
 @pytest.mark.parametrize(
