@@ -54,9 +54,9 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-unreachable", ERROR, f"{RFC}#section-2.3.1.4", Of.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt cannot be fetched: status 5xx, or no answer. Or status 429: Google treats it as a server error, others
-    as a missing robots.txt. Reported for another host only if listed URLs depend on it. A note for a third party's
-    host, and for a site that was named without a scheme, has no https and was read over http.
+    """robots.txt cannot be fetched: status 5xx, 429, or no answer. Google treats 429 as a server error, others as a
+    missing robots.txt. Reported for another host only if listed URLs depend on it. A note for a third party's host, and
+    for a site that was named without a scheme, has no https and was read over http.
 
     Why: Crawlers must assume that everything is forbidden. Google uses its last copy for 30 days. The host's listed
     URLs are not reported as blocked.
