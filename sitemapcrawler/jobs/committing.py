@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -75,11 +75,16 @@ class Committer:
             self.fail(error)
             return None
 
-    async def each(self, work: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
-        """Yield the items of an iterator that runs in the writing thread."""
-        iterator = await self.run(work)
-        while iterator is not None and (part := await self.run(lambda: next(iterator, None))) is not None:
-            yield part
+    async def each(self, work: Callable[[], Generator[T]]) -> AsyncGenerator[T]:
+        """Yield the items of a generator that runs, and is closed, in the writing thread."""
+        generator = await self.run(work)
+        if generator is None:
+            return
+        try:
+            while (part := await self.run(lambda: next(generator, None))) is not None:
+                yield part
+        finally:
+            await self.run(generator.close)
 
     def fail(self, error: Exception) -> None:
         """Stop writing because of an error."""

@@ -6,8 +6,8 @@ import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -316,7 +316,7 @@ class Job:
 
     def _site_findings(
         self, crawl: Crawl, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
-    ) -> Iterator[FindingRecord]:
+    ) -> Generator[FindingRecord]:
         judge = crawl.judge
         baseline, since = (None, None) if self.comparison is None else (RESPELLED, self.comparison.baseline.started)
         with self.store.transaction():
@@ -568,7 +568,7 @@ class Job:
         as many as there is time for."""
         return self._in_time(self._writer.each(self._url_batches))
 
-    def _url_batches(self) -> Iterator[FinalBatch]:
+    def _url_batches(self) -> Generator[FinalBatch]:
         yield from self._final_batches()
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
@@ -602,15 +602,16 @@ class Job:
             async for batch in self._in_time(self._writer.each(self._listing.batches)):
                 yield batch
 
-    async def _in_time(self, items: AsyncIterator[object]) -> AsyncIterator[object]:
+    async def _in_time(self, items: AsyncGenerator[object]) -> AsyncIterator[object]:
         self._giving = True
         try:
-            async for item in items:
-                yield item
-                if self._stop.is_late(STOP_S):
-                    keeps = "; the job keeps them" if self.folder is not None else ""
-                    logger.warning("not all records were written in time%s", keeps)
-                    break
+            async with aclosing(items):
+                async for item in items:
+                    yield item
+                    if self._stop.is_late(STOP_S):
+                        keeps = "; the job keeps them" if self.folder is not None else ""
+                        logger.warning("not all records were written in time%s", keeps)
+                        break
         finally:
             self._giving = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -85,7 +85,7 @@ class Listing:
         self.left_out = {rule: number - MAX_ROWS for rule, number in sorted(counts.items()) if number > MAX_ROWS}
         return sorted(counts)
 
-    def batches(self) -> Iterator[FindingBatch]:
+    def batches(self) -> Generator[FindingBatch]:
         """Yield the rows. Raises OSError."""
         decode = msgspec.json.Decoder(FindingRecord).decode
         lines = self._spool.lines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -198,7 +198,7 @@ def of_changes() -> str:
     )
 
 
-async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[object]:
+async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncGenerator[object]:
     """Yield records for the feeds that are no url records: files, findings and robots.txt."""
     for table in PARTS:
         decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode

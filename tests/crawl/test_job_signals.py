@@ -97,6 +97,7 @@ def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
     assert done.code == 3, done.log
     assert done.summary["partial"] == "shutdown"
     assert set(done.locs()) == set(expected.crawl.locs())
+    assert "Exception ignored" not in done.log
     assert job.parts == []
     unpatch(job)
     job.complete(expected)

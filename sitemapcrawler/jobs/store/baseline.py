@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -401,7 +401,7 @@ class Baseline:
                 list(zip(*pairs, strict=True)),
             )
 
-    def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:
+    def missing(self, judged: Sequence[str]) -> Generator[list[str]]:
         """Yield removed entries as JSON lines, without verdict or reply: each URL once that the files `judged` list and
         this crawl does not."""
         cursor = self._store.cursor().execute(

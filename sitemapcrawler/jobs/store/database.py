@@ -6,7 +6,7 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -210,7 +210,7 @@ class Store:
             made.write(reduced(line), 1)
         return made
 
-    def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:
+    def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Generator[list[str]]:
         """Yield the records of a table as JSON lines, up to `AT_ONCE` at a time, in the order of the files."""
         query = f"SELECT {line_of(table)} FROM {database}.{table} WHERE {condition}"
         for rows in self._fetched(self.cursor(), query):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -258,14 +258,33 @@ def test_end_of_the_machine_is_one_line(
 
 def test_parts_come_one_by_one(crawl: Crawl) -> None:
     async def scenario() -> None:
-        assert [part async for part in crawl.writer.each(lambda: iter("abc"))] == ["a", "b", "c"]
-        assert [part async for part in crawl.writer.each(lambda: iter(""))] == []
+        assert [part async for part in crawl.writer.each(lambda: (part for part in "abc"))] == ["a", "b", "c"]
+        assert [part async for part in crawl.writer.each(lambda: (part for part in ""))] == []
 
     run(scenario)
 
 
+def test_what_gives_the_parts_is_closed_before_the_database(crawl: Crawl) -> None:
+    names: list[str] = []
+
+    def parts() -> Generator[str]:
+        try:
+            yield from "abc"
+        finally:
+            names.append(threading.current_thread().name)
+
+    async def scenario() -> None:
+        given = crawl.writer.each(parts)
+        assert await anext(given) == "a"
+        await given.aclose()
+        assert len(names) == 1
+
+    run(scenario)
+    assert names != [threading.current_thread().name]
+
+
 def test_parts_end_where_the_database_fails(crawl: Crawl) -> None:
-    def parts() -> Iterator[str]:
+    def parts() -> Generator[str]:
         yield "a"
         raise FULL
 
