@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -202,13 +203,14 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncGener
     """Yield records for the feeds that are no url records: files, findings and robots.txt."""
     for table in PARTS:
         decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode
-        async for lines in writer.each(partial(store.lines, table, asked.others(table))):
-            found = map(decode, lines)
-            if table in IN_BATCHES:
-                yield RecordBatch(list(found))  # type: ignore[arg-type]  # the table holds these
-                continue
-            for record in found:
-                yield record
+        async with aclosing(writer.each(partial(store.lines, table, asked.others(table)))) as parts:
+            async for lines in parts:
+                found = map(decode, lines)
+                if table in IN_BATCHES:
+                    yield RecordBatch(list(found))  # type: ignore[arg-type]  # the table holds these
+                    continue
+                for record in found:
+                    yield record
 
 
 def url_batches(store: Store, condition: str, cursor: duckdb.DuckDBPyConnection | None = None) -> Iterator[FinalBatch]:
