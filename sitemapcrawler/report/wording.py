@@ -653,12 +653,12 @@ def differing(reason: str) -> str:
 
 def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
-    robots = sorted(report.robots, key=lambda one: one.robots, reverse=True)  # http behind https, as in the crawl
-    is_stopped = report.summary.partial not in (None, PROXY)
-    answered = [(one.status, one.error) for one in robots if one.outcome != UNREACHABLE]
-    if not report.summary.sitemaps and not is_stopped and robots and not answered:
-        return Health(Level.ERROR, "Nothing could be read", [_no_robots(robots, report.summary.partial)])
     if not report.summary.sitemaps:
+        robots = sorted(report.robots, key=lambda one: one.robots, reverse=True)  # http behind https, as in the crawl
+        answered = [(one.status, one.error) for one in robots if one.outcome != UNREACHABLE]
+        is_stopped = report.summary.partial not in (None, PROXY)
+        if robots and not answered and not is_stopped:
+            return Health(Level.ERROR, "Nothing could be read", [_no_robots(robots, report.summary.partial)])
         why = why_unread((), answered)
         refused = [f"robots.txt answers with {why}, so the server may refuse this crawler."] if why else []
         headline = "No sitemap found so far" if is_stopped else "No sitemap found"
